@@ -18,16 +18,15 @@ export interface AppErrorOptions {
  */
 export class AppError extends Error {
   override readonly name = 'AppError';
+  readonly code: ErrorCode;
   readonly kind: ErrorKind;
   readonly details: Record<string, unknown> | undefined;
   readonly retryAfterMs: number | undefined;
 
-  constructor(
-    readonly code: ErrorCode,
-    message: string,
-    options: AppErrorOptions = {},
-  ) {
+  // No parameter property: tools/ runs on Node's type stripping and imports the kernel's types.
+  constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
     this.kind = ERROR_CODES[code];
     this.details = options.details;
     this.retryAfterMs = options.retryAfterMs;
