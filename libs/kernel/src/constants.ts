@@ -15,7 +15,12 @@ export const RUN_STATUSES = [
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
 /** The statuses that hold a lane: at most one run of a lane, and of a session, is in one of them (R1, partial unique indexes). */
-export const LANE_HOLDING_STATUSES = ['dispatched', 'running', 'waiting', 'paused'] as const satisfies readonly RunStatus[];
+export const LANE_HOLDING_STATUSES = [
+  'dispatched',
+  'running',
+  'waiting',
+  'paused',
+] as const satisfies readonly RunStatus[];
 export const FINAL_RUN_STATUSES = [
   'succeeded',
   'failed',

@@ -41,7 +41,9 @@ export const isAppError = (value: unknown): value is AppError => value instanceo
 
 /** Anything thrown, as an AppError: foreign errors become `internal.unexpected` with the original as cause. */
 export function toAppError(value: unknown): AppError {
-  return isAppError(value) ? value : new AppError('internal.unexpected', 'Something went wrong on our side.', { cause: value });
+  return isAppError(value)
+    ? value
+    : new AppError('internal.unexpected', 'Something went wrong on our side.', { cause: value });
 }
 
 /** For the default branch of a switch over a closed union: a new member is a compile error here. */

@@ -1,0 +1,68 @@
+// The payloads of durable events, by type. Agent messages carry the agent's own JSON beside the few fields clients need.
+import { z } from 'zod';
+import { FINAL_RUN_STATUSES, PROJECT_STATES, RUN_KINDS, type EventType } from '#kernel';
+import { permissionInfo, runError } from './models.schema.js';
+import { id } from './primitives.schema.js';
+
+const agentJson = z.record(z.string(), z.unknown()).describe("The agent's own message, as it came");
+const usage = z.record(z.string(), z.unknown());
+const runFinished = z.object({
+  status: z.enum(FINAL_RUN_STATUSES),
+  kind: z.enum(RUN_KINDS),
+  duration_ms: z.int().optional(),
+  exit_code: z.int().optional(),
+  exit_signal: z.string().optional(),
+  error: runError.optional(),
+  cost_usd: z.number().optional(),
+});
+
+export const EVENT_PAYLOADS = {
+  'message.user': z.object({ text: z.string(), user_id: id, title: z.string().optional() }),
+  'message.assistant': z.object({
+    message_id: z.string().describe("The model's id; the deltas of the same id end here"),
+    block_index: z.int().describe('Index of the first content block of this event within the message'),
+    parent_tool_use_id: z.string().optional(),
+    agent: agentJson,
+  }),
+  'message.tool_result': z.object({ tool_use_ids: z.array(z.string()), agent: agentJson }),
+  'message.system': z.object({ subtype: z.string(), agent: agentJson.optional(), text: z.string().optional() }),
+  'message.result': z.object({
+    subtype: z.string(),
+    is_error: z.boolean(),
+    text: z.string().optional(),
+    usage: usage.optional(),
+    cost_usd: z.number(),
+    duration_ms: z.int().optional(),
+    num_turns: z.int().optional(),
+    agent: agentJson,
+  }),
+  'permission.requested': permissionInfo,
+  'permission.closed': z.object({
+    request_id: id,
+    status: z.enum(['answered', 'expired', 'cancelled', 'run_ended']),
+    behavior: z.enum(['allow', 'deny']).optional(),
+    answered_by: z.object({ user_id: id, name: z.string() }).optional(),
+    message: z.string().optional(),
+  }),
+  'run.queued': z.object({ kind: z.enum(RUN_KINDS), lane: z.string(), title: z.string(), user_id: id }),
+  'run.started': z.object({ kind: z.enum(RUN_KINDS), dispatch_no: z.int(), resumed: z.boolean() }),
+  'run.finished': runFinished,
+  'run.cancelled': runFinished.describe('A run that was cancelled before it began'),
+  'command.started': z.object({ shell_command: z.string(), working_directory: z.string(), user_id: id }),
+  'command.finished': z.object({
+    exit_code: z.int().optional(),
+    exit_signal: z.string().optional(),
+    duration_ms: z.int(),
+    end_offset: z.int(),
+  }),
+  'session.created': z.object({ session_id: id, title: z.string().optional() }),
+  'session.reset': z.object({ old_session_id: z.string(), reason: z.string() }),
+  'session.updated': z.object({ session_id: id, status: z.string() }).catchall(z.unknown()),
+  'project.state': z.object({ state: z.enum(PROJECT_STATES) }),
+  'project.updated': z.object({ name: z.string().optional() }).catchall(z.unknown()),
+  'sandbox.started': z.object({ image: z.string(), ready_ms: z.int() }),
+  'sandbox.lost': z.object({ reason: z.string() }),
+  'project.deleted': z.object({ project_id: id, path: z.string() }),
+} satisfies Partial<Record<EventType, z.ZodType>>;
+export type EventPayloads = typeof EVENT_PAYLOADS;
+export type EventPayload<T extends keyof EventPayloads> = z.infer<EventPayloads[T]>;

@@ -1,0 +1,26 @@
+// The protocol's version and the limits that both sides know without asking.
+
+/** Protocol versions that this build speaks. */
+export const PROTOCOL = { min: 1, max: 1 } as const;
+
+export const LIMITS = {
+  /** Largest text that a client wants in one message, in KiB: the handshake's max_message_kb. */
+  maxMessageKb: { default: 1024, min: 50, max: 1024 },
+  /** Largest frame that a client may send, in bytes. */
+  maxFrameBytes: 1024 * 1024,
+  maxPromptBytes: 512 * 1024,
+  maxPathLength: 4096,
+  maxNameLength: 200,
+  maxArgs: 1000,
+  /** project_join answers with at most this many events, and this many bytes of them. */
+  joinEvents: 1000,
+  joinBytes: 1024 * 1024,
+  /** Without since_seq, project_join answers with this many of the newest events. */
+  joinNewest: 200,
+  pageDefault: 50,
+  pageMax: 500,
+  streamWindowBytes: { default: 256 * 1024, min: 4096, max: 4 * 1024 * 1024 },
+  /** Characters of output that get_command_history shows. */
+  outputPreviewChars: 200,
+  outputReadBytes: { default: 256 * 1024, max: 1024 * 1024 },
+} as const;

@@ -1,0 +1,137 @@
+// What clients see of projects, sessions, runs and events.
+import { z } from 'zod';
+import {
+  EVENT_TYPES,
+  PERMISSION_MODES,
+  PERMISSION_STATUSES,
+  PROJECT_STATES,
+  RUN_KINDS,
+  RUN_STATUSES,
+  SESSION_STATUSES,
+} from '#kernel';
+import { claudeOptions } from './claude-options.schema.js';
+import { id, offset, seq, timestamp } from './primitives.schema.js';
+
+export const projectInfo = z.object({
+  project_id: id,
+  name: z.string(),
+  path: z.string(),
+  state: z.enum(PROJECT_STATES),
+  created_at: timestamp,
+  last_active: timestamp,
+  first_message_time: timestamp.optional(),
+  last_message_time: timestamp.optional(),
+  message_count: z.int(),
+  session_id: id.optional().describe('The conversation that the next prompt continues'),
+  queued_runs: z.int(),
+  active_runs: z.int(),
+  image: z.string().optional(),
+  options: claudeOptions.optional().describe('Defaults for every prompt of the project'),
+});
+export type ProjectInfo = z.infer<typeof projectInfo>;
+
+export const sessionInfo = z.object({
+  session_id: id,
+  project_id: id,
+  agent: z.string(),
+  title: z.string().optional(),
+  model: z.string().optional(),
+  permission_mode: z.enum(PERMISSION_MODES).optional(),
+  status: z.enum(SESSION_STATUSES),
+  created_at: timestamp,
+  updated_at: timestamp,
+  last_run_at: timestamp.optional(),
+  cost_usd: z.number(),
+});
+export type SessionInfo = z.infer<typeof sessionInfo>;
+
+export const runError = z.object({ code: z.string(), message: z.string() });
+
+export const runInfo = z.object({
+  run_id: id,
+  project_id: id,
+  session_id: id.optional(),
+  lane: z.string(),
+  kind: z.enum(RUN_KINDS),
+  status: z.enum(RUN_STATUSES),
+  title: z.string().describe('First line of the prompt or the command'),
+  position: z.int().optional().describe('0 for the next one of its lane; only while queued'),
+  queued_at: timestamp,
+  started_at: timestamp.optional(),
+  finished_at: timestamp.optional(),
+  waiting_since: timestamp.optional(),
+  duration_ms: z.int().optional(),
+  exit_code: z.int().optional(),
+  exit_signal: z.string().optional(),
+  error: runError.optional(),
+  cost_usd: z.number().optional(),
+  usage: z.record(z.string(), z.unknown()).optional(),
+  timeout_ms: z.int(),
+  created_by: id,
+});
+export type RunInfo = z.infer<typeof runInfo>;
+
+export const eventInfo = z.object({
+  project_id: id,
+  seq,
+  event_id: id,
+  session_id: id.optional(),
+  run_id: id.optional(),
+  type: z.enum(EVENT_TYPES),
+  created_at: timestamp,
+  payload: z.record(z.string(), z.unknown()).describe('See Event payloads'),
+});
+export type EventInfo = z.infer<typeof eventInfo>;
+
+export const permissionInfo = z.object({
+  request_id: id,
+  project_id: id,
+  session_id: id,
+  run_id: id,
+  tool_name: z.string(),
+  input: z.record(z.string(), z.unknown()),
+  input_hash: z
+    .string()
+    .describe('Send it back with the answer, so that nobody approves something else than was shown'),
+  suggestions: z.array(z.unknown()),
+  status: z.enum(PERMISSION_STATUSES),
+  created_at: timestamp,
+});
+export type PermissionInfo = z.infer<typeof permissionInfo>;
+
+export const queueLane = z.object({
+  lane: z.string(),
+  active_run_id: id.optional(),
+  queued: z.array(z.object({ run_id: id, position: z.int(), kind: z.enum(RUN_KINDS), title: z.string() })),
+});
+export type QueueLane = z.infer<typeof queueLane>;
+
+export const queueSnapshot = z.object({ project_id: id, revision: z.int(), lanes: z.array(queueLane) });
+export type QueueSnapshot = z.infer<typeof queueSnapshot>;
+
+export const delta = z.object({
+  project_id: id,
+  run_id: id,
+  message_id: z.string(),
+  block_index: z.int(),
+  block_type: z.enum(['text', 'thinking', 'tool_use']),
+  offset: offset.describe('Characters (UTF-16 code units) of this block before this text'),
+  text: z.string(),
+});
+export type Delta = z.infer<typeof delta>;
+
+export const userInfo = z.object({ user_id: id, name: z.string(), is_admin: z.boolean() });
+
+export const commandSession = z.object({
+  command_session_id: z.string(),
+  run_id: id,
+  command_id: z.string().optional(),
+  shell_command: z.string(),
+  working_directory: z.string(),
+  status: z.enum(RUN_STATUSES),
+  exit_code: z.int().optional(),
+  duration_ms: z.int().optional(),
+  timestamp,
+  output_preview: z.string(),
+  is_complete: z.boolean(),
+});
