@@ -1,4 +1,5 @@
 // How an error looks in a log line: its code and kind, the whole chain of causes, and nothing that a client typed.
+import { types } from 'node:util';
 import { isAppError } from '#kernel';
 
 export interface SerializedError {
@@ -37,9 +38,12 @@ const codeOf = (error: Error): string | undefined => {
   return typeof code === 'string' || typeof code === 'number' ? String(code) : undefined;
 };
 
+/** Also for errors of another realm (a vm context), which `instanceof` does not know. */
+const isError = (value: unknown): value is Error => value instanceof Error || types.isNativeError(value);
+
 /** Anything thrown, as plain data for a log line. Never throws. */
 export function serializeError(thrown: unknown, depth = 0): SerializedError {
-  if (!(thrown instanceof Error)) return { name: typeof thrown, message: 'A value that is not an error was thrown.' };
+  if (!isError(thrown)) return { name: typeof thrown, message: 'A value that is not an error was thrown.' };
   const code = codeOf(thrown);
   const stack = framesOf(thrown);
   return {
