@@ -1,0 +1,32 @@
+// Reading the durable events of a project.
+import type { EventRecord } from './event-record.js';
+
+export interface EventRange {
+  events: EventRecord[];
+  /** True when the limit or the byte bound left out events of the asked range. */
+  truncated: boolean;
+}
+
+export interface EventStore {
+  /** Events with seq > afterSeq, oldest first. */
+  after(projectId: string, afterSeq: number, bounds: { limit: number; maxBytes?: number }): Promise<EventRange>;
+  /** The newest events with seq > afterSeq and < beforeSeq, in ascending order. */
+  newest(
+    projectId: string,
+    bounds: { limit: number; maxBytes?: number; afterSeq?: number; beforeSeq?: number; sessionId?: string },
+  ): Promise<EventRange>;
+  /** Events created at or after a time, oldest first. */
+  since(
+    projectId: string,
+    since: Date,
+    bounds: { limit: number; afterSeq?: number; beforeSeq?: number; sessionId?: string },
+  ): Promise<EventRange>;
+  /** Ascending page after a seq within one conversation. */
+  ofSession(projectId: string, sessionId: string, afterSeq: number, limit: number): Promise<EventRange>;
+  seqOf(projectId: string, eventId: string): Promise<number | undefined>;
+  /** Newest sequence numbers of many projects in one query; unknown ones are left out. */
+  heads(projectIds: string[]): Promise<Map<string, number>>;
+  cursorOf(userId: string, clientId: string, projectId: string): Promise<number | undefined>;
+  /** Remembers how far a client has read; never moves backwards. */
+  saveCursor(userId: string, clientId: string, projectId: string, seq: number): Promise<void>;
+}

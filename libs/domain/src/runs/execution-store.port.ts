@@ -1,0 +1,151 @@
+// The worker's side of a run: claiming, committing output and events with their offset, finishing. Every write is fenced (R4):
+// with an old epoch it changes nothing and throws `write.fenced`.
+import type { FinalRunStatus, IntentKind, ProcessKind, RunStatus, SessionStatus, StreamChannel } from '#kernel';
+import type { Announcement, Committed, Dispatch } from '../events/committed.js';
+import type { EventDraft } from '../events/event-record.js';
+import type { HostLease } from '../hosts/host-store.port.js';
+import type { PermissionAnswer, PermissionRecord } from '../permissions/permission-record.js';
+import type { ProjectRecord } from '../projects/project-record.js';
+import type { SessionRecord } from '../sessions/session-record.js';
+import type { RunRecord } from './run-record.js';
+
+export interface ProcessRecord {
+  processId: string;
+  projectId: string;
+  sandboxId: string;
+  sessionId: string | null;
+  kind: ProcessKind;
+  state: 'starting' | 'live' | 'exited' | 'lost';
+  fingerprint: string;
+  bootId: string | null;
+  epoch: number;
+  outOffset: number;
+  costUsd: number;
+  startedAt: Date;
+  lastUsedAt: Date;
+}
+
+export interface ClaimedRun {
+  run: RunRecord;
+  project: ProjectRecord;
+  session: SessionRecord | null;
+  sandboxId: string;
+  /** The process that this run was using when it was claimed before; null on a first claim. */
+  process: ProcessRecord | null;
+  /** A live warm agent process of the session, for a first claim of a prompt. */
+  warmProcess: ProcessRecord | null;
+  /** True when the run had started before: attach, do not start. */
+  resumed: boolean;
+}
+
+/** Who writes: numbers that the store compares with the rows. */
+export interface RunFence {
+  runId: string;
+  runEpoch: number;
+}
+export interface ProcessFence {
+  processId: string;
+  processEpoch: number;
+}
+
+export interface OutputCommit extends RunFence, ProcessFence {
+  /** Must equal the process's committed offset. */
+  fromOffset: number;
+  toOffset: number;
+  /** Output of a command; offsets relative to the run. */
+  chunks: { offset: number; channel: StreamChannel; data: Uint8Array }[];
+  events: EventDraft[];
+  /** Active time so far, ms. */
+  activeMs: number;
+  session?: { agentSessionId?: string; model?: string; permissionMode?: string };
+  /** The agent's running total after this output. */
+  processCostUsd?: number;
+}
+
+export interface RunOutcome {
+  status: FinalRunStatus;
+  exitCode?: number;
+  exitSignal?: string;
+  error?: { code: string; message: string };
+  resultText?: string;
+  usage?: Record<string, unknown>;
+  costUsd?: number;
+  activeMs: number;
+  endOffset?: number;
+  sessionStatus?: SessionStatus;
+  /** Appended before run.finished, e.g. command.finished. */
+  events?: EventDraft[];
+}
+
+export interface NewProcess {
+  processId: string;
+  sandboxId: string;
+  sessionId: string | null;
+  kind: ProcessKind;
+  fingerprint: string;
+  /** SHA-256 (hex) of the token in its environment; null for commands. */
+  tokenHash: string | null;
+}
+
+export interface NewPermissionRequest extends RunFence {
+  requestId: string;
+  processId: string;
+  toolUseId: string;
+  toolName: string;
+  input: Record<string, unknown>;
+  inputHash: string;
+  suggestions: unknown[];
+}
+
+export interface IntentRecord {
+  intentId: string;
+  runId: string;
+  kind: IntentKind;
+  payload: Record<string, unknown>;
+  createdBy: string;
+}
+
+export interface ExecutionStore {
+  /**
+   * Takes a dispatched run for this holder, or takes over one that an earlier holder was running: raises its epoch, sets it
+   * running, appends run.started (and project.state). Undefined when the job is stale: the run is over or was dispatched anew.
+   * Throws `host.lease_lost`.
+   */
+  claim(job: { runId: string; dispatchNo: number }, lease: HostLease): Promise<Committed<ClaimedRun> | undefined>;
+  /** Registers a new process for the run, state `starting`, epoch 1, output from 0. */
+  beginProcess(fence: RunFence, process: NewProcess): Promise<ProcessRecord>;
+  /** Gives the run a live process (a warm agent, or its own on re-adoption): raises the process's epoch. A new run starts at the committed offset. */
+  adoptProcess(fence: RunFence, processId: string): Promise<{ process: ProcessRecord; startOffset: number }>;
+  processLive(fence: ProcessFence, facts: { pid: number | null; bootId: string }): Promise<void>;
+  /** Output, events and the new offset in one transaction (R: exactly-once ingestion). */
+  commitOutput(commit: OutputCommit): Promise<Committed<void>>;
+  /** Appends events of a run that come from no output, e.g. sandbox.started. */
+  appendEvents(fence: RunFence, events: EventDraft[]): Promise<Committed<void>>;
+  /** Idempotent by (process, tool use). The run goes to `waiting`. An answered one comes back with its answer. */
+  openPermission(request: NewPermissionRequest): Promise<Committed<PermissionRecord>>;
+  /** Open questions of the run that the agent withdrew are closed as `cancelled`. */
+  cancelPermission(fence: RunFence, requestId: string): Promise<Committed<void>>;
+  /** waiting -> running when no question is open; true if it is running now. */
+  resumeRun(fence: RunFence): Promise<Committed<boolean>>;
+  setSessionStatus(fence: RunFence, status: SessionStatus): Promise<Committed<void>>;
+  /** Ends the run, closes its open questions, promotes the lane, sets the project's state: one transaction. */
+  finish(fence: RunFence, outcome: RunOutcome): Promise<Committed<RunRecord>>;
+  processEnded(
+    processId: string,
+    facts: { state: 'exited' | 'lost'; exitCode?: number | null; exitSignal?: string | null },
+  ): Promise<void>;
+  /** The newest running total known for the process. */
+  processCost(processId: string): Promise<number>;
+  liveProcesses(hostId: string): Promise<ProcessRecord[]>;
+  sandboxStarted(sandboxId: string, facts: { containerId: string; bootId: string; image: string }): Promise<void>;
+
+  openIntents(hostId: string): Promise<IntentRecord[]>;
+  applyIntent(intentId: string): Promise<void>;
+  /** The answer of a question, once given. */
+  answerOf(requestId: string): Promise<PermissionAnswer | undefined>;
+
+  /** Runs of the host that are dispatched, running, waiting or paused, with the dispatch they belong to (R3). */
+  activeRuns(hostId: string): Promise<(Dispatch & { status: RunStatus; epoch: number })[]>;
+  /** Promotes every free lane of the host that has a queued run (R3). */
+  promoteFreeLanes(hostId: string): Promise<Announcement[]>;
+}

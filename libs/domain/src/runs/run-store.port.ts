@@ -1,0 +1,57 @@
+// Runs as clients ask for them: queueing, cancelling, listing. The worker's side is execution-store.port.ts.
+import type { RunStatus } from '#kernel';
+import type { Committed } from '../events/committed.js';
+import type { Page, PageRequest } from '../events/page.js';
+import type { SessionRecord } from '../sessions/session-record.js';
+import type { IdempotencyClaim, Replayable } from './idempotency.js';
+import type { QueueSnapshotRecord, RunRecord } from './run-record.js';
+
+interface NewRun {
+  projectId: string;
+  userId: string;
+  lane: string;
+  timeoutMs: number;
+  correlationId: string;
+  idempotency?: IdempotencyClaim;
+}
+export interface NewPrompt extends NewRun {
+  prompt: string;
+  /** Continue this conversation; without it the project's current one, or a new one. */
+  sessionId?: string;
+  options: Record<string, unknown>;
+}
+export interface NewCommand extends NewRun {
+  argv: string[];
+  shellCommand: string | null;
+  commandId?: string;
+  workingDir: string | null;
+}
+export interface QueuedRun {
+  run: RunRecord;
+  /** 0-based among the queued runs of its lane; undefined once it was dispatched. */
+  position?: number;
+}
+
+export interface RunStore {
+  /** One transaction: the run, the user's message, the promotion of the lane. Throws `project.not_found`, `session.not_found`, `session.archived`. */
+  enqueuePrompt(prompt: NewPrompt): Promise<Replayable<QueuedRun>>;
+  enqueueCommand(command: NewCommand): Promise<Replayable<QueuedRun>>;
+  /** A queued run ends at once; for an active one an intent is stored and its host woken. Throws `run.not_found`, `run.already_finished`. */
+  cancel(runId: string, userId: string): Promise<Committed<RunRecord>>;
+  /** The run that holds the lane. */
+  activeOf(projectId: string, lane: string): Promise<RunRecord | undefined>;
+  find(runId: string): Promise<RunRecord | undefined>;
+  list(projectId: string, filter: { status?: RunStatus }, page: PageRequest): Promise<Page<QueuedRun>>;
+  queue(projectId: string): Promise<QueueSnapshotRecord>;
+  /** Commands of a project, newest first, with the first characters of their output. */
+  commandHistory(
+    projectId: string,
+    filter: { workingDir?: string; limit: number; previewChars: number },
+  ): Promise<{ run: RunRecord; preview: string }[]>;
+  /** Forgets the current conversation; appends session.reset. */
+  resetSession(projectId: string, userId: string): Promise<Committed<{ oldSessionId: string | null }>>;
+  listSessions(
+    viewer: { userId: string; isAdmin: boolean; projectId?: string },
+    page: PageRequest,
+  ): Promise<Page<SessionRecord>>;
+}

@@ -1,0 +1,19 @@
+// A conversation with an agent.
+import type { SessionStatus } from '#kernel';
+
+export interface SessionRecord {
+  sessionId: string;
+  projectId: string;
+  agent: string;
+  /** The agent's own id of the conversation, for `--resume`; null until it told us. */
+  agentSessionId: string | null;
+  title: string | null;
+  model: string | null;
+  permissionMode: string | null;
+  status: SessionStatus;
+  createdBy: string;
+  createdAt: Date;
+  updatedAt: Date;
+  lastRunAt: Date | null;
+  costUsd: number;
+}
