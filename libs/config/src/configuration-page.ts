@@ -1,0 +1,38 @@
+// docs/configuration.md, made from the catalogue, so that it cannot differ from the code (CFG-6).
+import type { Option } from './option.js';
+import { OPTION_SECTIONS } from './options.js';
+
+const INTRODUCTION = `# Configuration
+
+Generated from libs/config by \`node tools/config-docs.ts\`; do not edit.
+
+Every option is an environment variable. Each program parses its own once, at start, and reports all problems together; values are
+never printed. An empty variable counts as unset. A variable that starts with \`GANTRY_\` and is not listed here is refused.
+Secret options are given only to the programs named beside them. \`make\` is the command line behind the Makefile.
+`;
+
+const code = (text: string): string => `\`${text}\``;
+/** In a table's cell: a bar would end it. */
+const cell = (text: string): string => text.replaceAll('|', '\\|');
+
+function defaultOf(option: Option): string {
+  if (option.presence === 'required') return 'required by the services';
+  if (option.presence === 'optional') return option.absentText;
+  return code(option.fallbackText) + (option.unit ? ` ${option.unit}` : '');
+}
+
+function rowOf(name: string, option: Option): string {
+  const marks = option.secret ? ' **Secret.**' : '';
+  const unit = option.unit && option.presence !== 'fallback' ? ` In ${option.unit}.` : '';
+  const cells = [code(name), option.description + unit + marks, defaultOf(option), option.readBy.join(', ')];
+  return `| ${cells.map(cell).join(' | ')} |`;
+}
+
+/** The whole page, Markdown. */
+export function renderConfigurationPage(): string {
+  const sections = OPTION_SECTIONS.map(({ title, options }) => {
+    const rows = Object.entries<Option>(options).map(([name, option]) => rowOf(name, option));
+    return [`## ${title}\n`, '| option | meaning | default | read by |', '|---|---|---|---|', ...rows, ''].join('\n');
+  });
+  return [INTRODUCTION, ...sections].join('\n');
+}

@@ -1,0 +1,309 @@
+// The catalogue: every option of Gantry, once. Parsing, documentation and what each process is given are derived from it.
+import { optional, required, withDefault } from './option.js';
+import {
+  absolutePath,
+  decimal,
+  flag,
+  httpUrl,
+  integer,
+  listenHost,
+  oneOf,
+  originList,
+  pathList,
+  secretText,
+  secretUrl,
+  socketPath,
+  unixSocketUrl,
+  word,
+} from './values.schema.js';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+const STORAGE = {
+  DATABASE_URL: required({
+    description: 'Postgres, which holds all durable state. `make up` starts one of its own when this is not set.',
+    readBy: ['gateway', 'worker', 'broker', 'make'],
+    schema: secretUrl(['postgresql:', 'postgres:']),
+    secret: true,
+  }),
+  REDIS_URL: required({
+    description:
+      'Redis, which wakes and carries; it must not evict keys. `make up` starts one of its own when this is not set.',
+    readBy: ['gateway', 'worker', 'make'],
+    schema: secretUrl(['redis:', 'rediss:']),
+    secret: true,
+  }),
+  GANTRY_DATA_DIR: optional('/var/lib/gantry; `make up`: the folder data of the checkout', {
+    description: 'Where Gantry keeps what is not in Postgres: tools, sandbox run folders, secrets, logs.',
+    readBy: ['gateway', 'worker', 'broker', 'make'],
+    schema: absolutePath(),
+  }),
+  GANTRY_PROJECT_ROOTS: optional('the folder projects in the data folder', {
+    description: 'Folders beneath which projects may be created, separated by colons.',
+    readBy: ['worker', 'make'],
+    schema: pathList(),
+  }),
+} as const;
+
+const EDGE = {
+  GATEWAY_HOST: withDefault('127.0.0.1', {
+    description: 'Address on which the gateway listens. Any but loopback needs TLS or GANTRY_ALLOW_INSECURE_BIND.',
+    readBy: ['gateway', 'make'],
+    schema: listenHost(),
+  }),
+  GATEWAY_PORT: withDefault(7420, {
+    description:
+      'Port of the gateway; 0 takes any free one. `make up` takes the next free one when it is in use and not set.',
+    readBy: ['gateway', 'make'],
+    schema: integer(0, 65_535),
+  }),
+  GATEWAY_WEB_DIR: optional('no page is served; `make up`: the built client', {
+    description: "Folder of the built web client's files.",
+    readBy: ['gateway'],
+    schema: absolutePath(),
+  }),
+  GANTRY_ALLOWED_ORIGINS: optional("the gateway's own origin only", {
+    description: 'Origins (scheme, host and port, separated by commas) from which browsers may connect.',
+    readBy: ['gateway', 'make'],
+    schema: originList(),
+  }),
+  GANTRY_PUBLIC_URL: optional('made of GATEWAY_HOST and GATEWAY_PORT', {
+    description:
+      'URL under which people reach the gateway, e.g. that of a reverse proxy. Its origin is always allowed.',
+    readBy: ['gateway', 'make'],
+    schema: httpUrl(),
+  }),
+  CERT_FILE: optional('no TLS', {
+    description: "The gateway's TLS certificate chain, PEM.",
+    readBy: ['gateway', 'make'],
+    schema: absolutePath(),
+  }),
+  KEY_FILE: optional('no TLS', {
+    description: 'The key of CERT_FILE, PEM.',
+    readBy: ['gateway', 'make'],
+    schema: absolutePath(),
+  }),
+  GANTRY_ALLOW_INSECURE_BIND: withDefault(false, {
+    description: 'Lets a service listen without TLS beyond loopback: only behind a proxy or in a network of your own.',
+    readBy: ['gateway', 'worker', 'make'],
+    schema: flag(),
+  }),
+  GANTRY_BOOTSTRAP_TOKEN_FILE: optional('no sign-in token is made; `make up` makes one', {
+    description: "File with the first administrator's sign-in token.",
+    readBy: ['gateway'],
+    schema: absolutePath(),
+  }),
+  GANTRY_MAX_MESSAGE_BYTES: withDefault(1_048_576, {
+    description: 'Largest message that a client may send.',
+    readBy: ['gateway'],
+    schema: integer(1_024, 64 * 1_048_576),
+    unit: 'bytes',
+  }),
+  GANTRY_IDEMPOTENCY_TTL_MS: withDefault(DAY_MS, {
+    description: 'How long the answer to an idempotency_key is kept.',
+    readBy: ['gateway', 'worker'],
+    schema: integer(MINUTE_MS, 30 * DAY_MS),
+    unit: 'ms',
+  }),
+} as const;
+
+const EXECUTION = {
+  WORKER_HOST: withDefault('127.0.0.1', {
+    description:
+      "Address of the worker's health and metrics. Any but loopback needs GANTRY_ALLOW_INSECURE_BIND: it has no TLS.",
+    readBy: ['worker', 'make'],
+    schema: listenHost(),
+  }),
+  WORKER_PORT: withDefault(7421, {
+    description:
+      "Port of the worker's health and metrics; 0 takes any free one. `make up` takes the next free one when it is in use and not set.",
+    readBy: ['worker', 'make'],
+    schema: integer(0, 65_535),
+  }),
+  DOCKER_SOCKET: optional('DOCKER_HOST, or /var/run/docker.sock', {
+    description: 'Unix socket of the Docker engine.',
+    readBy: ['worker', 'make'],
+    schema: socketPath(),
+  }),
+  DOCKER_HOST: optional('DOCKER_SOCKET is used', {
+    description: "The same in Docker's own notation, `unix:///path`. Set one of the two.",
+    readBy: ['worker', 'make'],
+    schema: unixSocketUrl(),
+  }),
+  SANDBOX_IMAGE: required({
+    description: 'Image of the sandboxes of projects that name none. `make up` builds it when this is not set.',
+    readBy: ['worker', 'make'],
+    schema: word(),
+  }),
+  SANDBOX_NODE_FILE: required({
+    description: 'The node program that is mounted into sandboxes. `make up` provides it.',
+    readBy: ['worker'],
+    schema: absolutePath(),
+  }),
+  SANDBOX_CLAUDE_FILE: required({
+    description: 'The claude program that is mounted into sandboxes. `make up` provides it.',
+    readBy: ['worker'],
+    schema: absolutePath(),
+  }),
+  SANDBOX_SANDBOXD_FILE: required({
+    description: 'The bundled sandboxd that is mounted into sandboxes. `make up` provides it.',
+    readBy: ['worker'],
+    schema: absolutePath(),
+  }),
+  SANDBOX_MEMORY_MB: withDefault(2_048, {
+    description: 'Memory of one sandbox; no swap on top.',
+    readBy: ['worker'],
+    schema: integer(256, 1_048_576),
+    unit: 'MiB',
+  }),
+  SANDBOX_CPUS: withDefault(2, {
+    description: 'Processors of one sandbox; fractions allowed. More than the machine has means all of them.',
+    readBy: ['worker'],
+    schema: decimal(0.1, 1_024),
+    unit: 'CPUs',
+  }),
+  SANDBOX_PIDS: withDefault(512, {
+    description: 'Most processes and threads in one sandbox.',
+    readBy: ['worker'],
+    schema: integer(64, 4_194_304),
+  }),
+  SANDBOX_TMP_MB: withDefault(512, {
+    description: "Size of a sandbox's /tmp. It is memory: at most half of SANDBOX_MEMORY_MB.",
+    readBy: ['worker'],
+    schema: integer(16, 524_288),
+    unit: 'MiB',
+  }),
+  SANDBOX_SPOOL_MB: withDefault(64, {
+    description: 'Output of one process kept on disk before its pipe is no longer read.',
+    readBy: ['worker'],
+    schema: integer(1, 65_536),
+    unit: 'MiB',
+  }),
+} as const;
+
+const RUNS = {
+  GANTRY_MAX_CONCURRENT_RUNS: withDefault(4, {
+    description: 'Most runs at work at the same time on one host. Waiting, parked and paused runs do not count.',
+    readBy: ['worker'],
+    schema: integer(1, 1_000),
+  }),
+  GANTRY_RUN_TIMEOUT_MS: withDefault(5 * MINUTE_MS, {
+    description: 'Active time after which a run is stopped, unless it asks for another.',
+    readBy: ['gateway', 'worker'],
+    schema: integer(1_000, 7 * DAY_MS),
+    unit: 'ms',
+  }),
+  GANTRY_RUN_TIMEOUT_MAX_MS: withDefault(60 * MINUTE_MS, {
+    description: 'Longest timeout that a run may ask for.',
+    readBy: ['gateway', 'worker'],
+    schema: integer(1_000, 7 * DAY_MS),
+    unit: 'ms',
+  }),
+  GANTRY_WARM_AGENT_IDLE_MS: withDefault(15 * MINUTE_MS, {
+    description: "How long an idle agent process is kept for its session's next prompt.",
+    readBy: ['worker'],
+    schema: integer(0, 7 * DAY_MS),
+    unit: 'ms',
+  }),
+  GANTRY_MAX_WARM_AGENTS: withDefault(4, {
+    description: 'Most idle agent processes kept on one host; the oldest goes first.',
+    readBy: ['worker'],
+    schema: integer(0, 1_000),
+  }),
+  GANTRY_LEASE_MS: withDefault(3_000, {
+    description: "Length of a worker's lease of its Docker engine; renewed three times as often.",
+    readBy: ['worker'],
+    schema: integer(500, 60_000),
+    unit: 'ms',
+  }),
+  GANTRY_RECONCILE_MS: withDefault(5_000, {
+    description: 'Time between two comparisons of rows, jobs, containers and lanes.',
+    readBy: ['worker'],
+    schema: integer(100, 600_000),
+    unit: 'ms',
+  }),
+} as const;
+
+const MODEL = {
+  BROKER_SOCKET: optional('broker/broker.sock in the data folder', {
+    description: 'Unix socket of the broker. Its folder is mounted into every sandbox, so nothing else may lie in it.',
+    readBy: ['worker', 'broker'],
+    schema: socketPath(),
+  }),
+  GANTRY_DEMO_MODEL: withDefault(false, {
+    description: 'Tells clients that answers come from the demo model. `make up` sets it when it starts that model.',
+    readBy: ['gateway'],
+    schema: flag(),
+  }),
+  ANTHROPIC_API_KEY: optional('with no CLAUDE_CODE_OAUTH_TOKEN either, `make up` starts the demo model', {
+    description: "Key for the model's API. Only the broker is given it.",
+    readBy: ['broker', 'make'],
+    schema: secretText(),
+    secret: true,
+  }),
+  CLAUDE_CODE_OAUTH_TOKEN: optional('ANTHROPIC_API_KEY is used', {
+    description: "OAuth token for the model's API. Only the broker is given it. Set one of the two.",
+    readBy: ['broker', 'make'],
+    schema: secretText(),
+    secret: true,
+  }),
+  GANTRY_MODEL_BASE_URL: withDefault('https://api.anthropic.com', {
+    description: "Base URL of the model's API; https, or http on loopback.",
+    readBy: ['broker', 'make'],
+    schema: httpUrl(),
+  }),
+  HTTPS_PROXY: optional('no proxy', {
+    description: "Proxy for the way to the model's API, and for what `make up` downloads.",
+    readBy: ['broker', 'make'],
+    schema: secretUrl(['http:', 'https:']),
+    secret: true,
+  }),
+  NODE_EXTRA_CA_CERTS: optional("Node's own list only", {
+    description: 'File with further certificate authorities to trust, PEM; read by Node itself at start.',
+    readBy: ['gateway', 'worker', 'broker', 'make'],
+    schema: absolutePath(),
+  }),
+  LOG_LEVEL: withDefault('info', {
+    description: `Least severe level that is logged: ${LOG_LEVELS.join(', ')}.`,
+    readBy: ['gateway', 'worker', 'broker'],
+    schema: oneOf(LOG_LEVELS),
+  }),
+} as const;
+
+const INSTALLATION = {
+  GANTRY_CACHE_DIR: optional('gantry in XDG_CACHE_HOME or ~/.cache', {
+    description: 'Where what was downloaded and built is kept between checkouts: base image, sandbox image, tools.',
+    readBy: ['make'],
+    schema: absolutePath(),
+  }),
+  GANTRY_SANDBOX_BASE: optional('debian:bookworm-slim from a registry, else a base made with mmdebstrap', {
+    description: 'Image on which the sandbox image is built; Debian with glibc.',
+    readBy: ['make'],
+    schema: word(),
+  }),
+  GANTRY_POSTGRES_DIR: optional(
+    'the folder postgres in the data folder, or one in /var/lib/gantry if that cannot serve',
+    {
+      description: "Where `make up`'s own Postgres keeps its data.",
+      readBy: ['make'],
+      schema: absolutePath(),
+    },
+  ),
+} as const;
+
+/** The sections of docs/configuration.md, in its order. */
+export const OPTION_SECTIONS = [
+  { title: 'Storage', options: STORAGE },
+  { title: 'Gateway', options: EDGE },
+  { title: 'Worker and sandboxes', options: EXECUTION },
+  { title: 'Runs', options: RUNS },
+  { title: 'Model, broker and logs', options: MODEL },
+  { title: 'Installation', options: INSTALLATION },
+] as const;
+
+export const OPTIONS = { ...STORAGE, ...EDGE, ...EXECUTION, ...RUNS, ...MODEL, ...INSTALLATION } as const;
+export type OptionName = keyof typeof OPTIONS;
