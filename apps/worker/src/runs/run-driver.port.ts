@@ -1,0 +1,54 @@
+// How a claimed run is carried out: one driver for commands, one for each kind of agent. The run processor (run.processor.ts) claims the
+// run, wakes the sandbox and finishes it; a driver only starts or attaches, commits output, and says how it ended.
+import type { Logger } from '#observability';
+import type { ClaimedRun, Committed, HostLease, RunFence, RunOutcome, SandboxConnection } from '#domain';
+
+export type StopReason =
+  /** A person cancelled the run: stop everything it started, outcome `cancelled`. */
+  | { kind: 'cancel'; by: string }
+  /** Its active time is up: outcome `timed_out`. */
+  | { kind: 'timeout' }
+  /** The installation goes down for good: outcome `interrupted`. */
+  | { kind: 'shutdown' }
+  /** This worker hands over or lost its lease: let go, touch nothing, throw DetachedError. */
+  | { kind: 'detach' };
+
+/** Thrown by a driver that let go of a run which goes on without it: the run is not finished. */
+export class DetachedError extends Error {
+  override readonly name = 'DetachedError';
+}
+
+export interface ActiveTime {
+  /** Waiting for a person and pauses do not count. */
+  suspend(): void;
+  resume(): void;
+  elapsedMs(): number;
+}
+
+export interface RunContext {
+  readonly claimed: ClaimedRun;
+  readonly lease: HostLease;
+  readonly fence: RunFence;
+  readonly connection: SandboxConnection;
+  /** Aborted once, with a StopReason as `reason`. */
+  readonly stop: AbortSignal;
+  readonly activeTime: ActiveTime;
+  readonly logger: Logger;
+  /** Called when answers to questions of this run may have arrived. Returns the unsubscriber. */
+  onAnswers(listener: () => void): () => void;
+  /** Gives up the slot of the host's limit while a person is asked, and takes it again. */
+  releaseSlot(): void;
+  takeSlot(): Promise<void>;
+  /** Announces what a store call committed, and gives back its result. */
+  announce<T>(committed: Committed<T>): Promise<T>;
+  /** For the run's wide log line. */
+  noteFirstOutput(): void;
+}
+
+export interface RunDriver {
+  /**
+   * Runs or re-adopts (`claimed.resumed`) to the end. Failures of user code (exit codes, a crashed agent, a timeout) are outcomes.
+   * Throws DetachedError, `write.fenced`, `sandbox.epoch_stale` (the processor lets go of the run), or an infrastructure AppError.
+   */
+  drive(context: RunContext): Promise<RunOutcome>;
+}
