@@ -27,13 +27,13 @@ const project = (displayName, match, roots) => ({
   moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json', 'node'],
   setupFiles: ['reflect-metadata'],
 });
-const code = ['<rootDir>/apps', '<rootDir>/libs'];
+const code = ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/tools'];
 /** @type {import('jest').Config} */
 export default {
   projects: [
     project('unit', ['**/*.spec.ts'], code),
     project('contract', ['**/*.contract-spec.ts'], [...code, '<rootDir>/test']),
-    project('integration', ['**/*.int-spec.ts'], ['<rootDir>/test', ...code]),
+    project('integration', ['**/*.int-spec.ts'], [...code, '<rootDir>/test']),
     project('e2e', ['**/*.e2e-spec.ts'], ['<rootDir>/test']),
     project('faults', ['**/*.fault-spec.ts'], ['<rootDir>/test']),
   ],
