@@ -1,5 +1,4 @@
 // How an error looks in a log line: its code and kind, the whole chain of causes, and nothing that a client typed.
-import { types } from 'node:util';
 import { isAppError } from '#kernel';
 
 export interface SerializedError {
@@ -39,7 +38,8 @@ const codeOf = (error: Error): string | undefined => {
 };
 
 /** Also for errors of another realm (a vm context), which `instanceof` does not know. */
-const isError = (value: unknown): value is Error => value instanceof Error || types.isNativeError(value);
+const isError = (value: unknown): value is Error =>
+  value instanceof Error || Object.prototype.toString.call(value) === '[object Error]';
 
 /** Anything thrown, as plain data for a log line. Never throws. */
 export function serializeError(thrown: unknown, depth = 0): SerializedError {
