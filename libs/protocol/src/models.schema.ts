@@ -45,7 +45,11 @@ export const sessionInfo = z.object({
 });
 export type SessionInfo = z.infer<typeof sessionInfo>;
 
-export const runError = z.object({ code: z.string(), message: z.string() });
+export const runError = z.object({
+  code: z.string(),
+  message: z.string(),
+  details: z.record(z.string(), z.unknown()).optional(),
+});
 
 export const runInfo = z.object({
   run_id: id,

@@ -66,7 +66,8 @@ export interface RunOutcome {
   status: FinalRunStatus;
   exitCode?: number;
   exitSignal?: string;
-  error?: { code: string; message: string };
+  /** `details` go into run.finished: facts safe to show, e.g. the masked end of a crashed agent's stderr. */
+  error?: { code: string; message: string; details?: Record<string, unknown> };
   resultText?: string;
   usage?: Record<string, unknown>;
   costUsd?: number;
@@ -75,6 +76,11 @@ export interface RunOutcome {
   sessionStatus?: SessionStatus;
   /** Appended before run.finished, e.g. command.finished. */
   events?: EventDraft[];
+  /**
+   * The output that ends the run (an agent's result), committed in the transaction that finishes it and before `events`. So a
+   * successor finds the run over or reads that output again; an offset past a result that nobody took would leave it waiting for ever.
+   */
+  lastOutput?: OutputCommit;
 }
 
 export interface NewProcess {
