@@ -14,6 +14,8 @@ export interface Dispatch {
 export interface Announcement {
   projectId: string;
   events: EventRecord[];
+  /** Set where `events` were left out because they are large: they are in the store up to this seq. */
+  headSeq?: number;
   dispatches: Dispatch[];
   /** Present when a lane changed. */
   queue?: QueueSnapshotRecord;
