@@ -1,1 +1,13 @@
-export {};
+// Postgres adapters of the domain's ports. Nothing else imports the Prisma client.
+export { createDatabase, type Database, type DatabaseOptions } from './database.js';
+export { migrate, pendingMigrations, readMigrations } from './migrate.js';
+export { instanceId } from './instance.js';
+export { PgEventStore } from './events/pg-event-store.adapter.js';
+export { PgHostStore } from './hosts/pg-host-store.adapter.js';
+export { PgTokenDirectory } from './identity/pg-token-directory.adapter.js';
+export { hashToken, PgTokenStore } from './identity/pg-token-store.adapter.js';
+export { PgPermissionStore } from './permissions/pg-permission-store.adapter.js';
+export { PgProjectStore } from './projects/pg-project-store.adapter.js';
+export { PgExecutionStore } from './runs/pg-execution-store.adapter.js';
+export { PgOutputStore } from './runs/pg-output-store.adapter.js';
+export { PgRunStore } from './runs/pg-run-store.adapter.js';

@@ -1,0 +1,60 @@
+// The connection to Postgres: one Prisma client, transactions with a bounded retry, foreign errors translated once.
+import { PrismaPg } from '@prisma/adapter-pg';
+import { translateDatabaseError, isSerializationConflict } from './database-errors.js';
+import { Prisma, PrismaClient } from './generated/client.js';
+
+/** A transaction's client: every query of a unit of work goes through it. */
+export type Tx = Prisma.TransactionClient;
+
+const TRANSACTION = { maxWait: 10_000, timeout: 20_000 } as const;
+const ATTEMPTS = 4;
+
+export class Database {
+  constructor(readonly client: PrismaClient) {}
+
+  /** Runs `work` in one transaction; a deadlock or serialization conflict is tried again. Errors are AppErrors. */
+  async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.client.$transaction(work, TRANSACTION);
+      } catch (error) {
+        if (attempt < ATTEMPTS && isSerializationConflict(error)) continue;
+        throw translateDatabaseError(error);
+      }
+    }
+  }
+
+  /** One statement or read outside a transaction, with its errors translated. */
+  async run<T>(work: (client: PrismaClient) => Promise<T>): Promise<T> {
+    try {
+      return await work(this.client);
+    } catch (error) {
+      throw translateDatabaseError(error);
+    }
+  }
+
+  /** Throws `service.unavailable` when Postgres does not answer. */
+  async ping(): Promise<void> {
+    await this.run((client) => client.$queryRaw`SELECT 1`);
+  }
+
+  async close(): Promise<void> {
+    await this.client.$disconnect();
+  }
+}
+
+export interface DatabaseOptions {
+  /** Most connections of this process. */
+  poolSize?: number;
+}
+
+/** Connects lazily: nothing is sent before the first query, so Postgres may come later than this process. */
+export function createDatabase(url: string, options: DatabaseOptions = {}): Database {
+  const adapter = new PrismaPg({
+    connectionString: url,
+    max: options.poolSize ?? 12,
+    connectionTimeoutMillis: 5000,
+    idleTimeoutMillis: 30_000,
+  });
+  return new Database(new PrismaClient({ adapter }));
+}

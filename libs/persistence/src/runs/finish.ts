@@ -1,0 +1,71 @@
+// The end of a run: its row, its open questions, its conversation, the lane's next run and the project's state, at once.
+import type { RunOutcome, RunRecord } from '#domain';
+import type { ProjectUnit } from '../events/project-unit.js';
+import { Prisma } from '../generated/client.js';
+import { toPermission } from '../permissions/permission-rows.js';
+import { storable, storableText } from '../storable.js';
+import { permissionClosed, runFinished } from './run-events.js';
+import { toRun } from './run-rows.js';
+
+export async function finishRun(unit: ProjectUnit, run: RunRecord, outcome: RunOutcome): Promise<RunRecord> {
+  await closeQuestions(unit, run);
+  const row = await unit.tx.run.update({ where: { id: run.runId }, data: finalColumns(run, outcome) });
+  await unit.tx.intent.updateMany({ where: { runId: run.runId, appliedAt: null }, data: { appliedAt: new Date() } });
+  if (run.sessionId !== null) await updateSession(unit, run.sessionId, outcome);
+  await unit.append([...(outcome.events ?? []), runFinished(run, outcome, row.durationMs ?? undefined)]);
+  unit.queueChanged();
+  await unit.promote();
+  await unit.refreshState(outcome.status);
+  return toRun(row);
+}
+
+function finalColumns(run: RunRecord, outcome: RunOutcome): Prisma.RunUpdateInput {
+  const finishedAt = new Date();
+  return {
+    status: outcome.status,
+    finishedAt,
+    waitingSince: null,
+    activeMs: Math.round(outcome.activeMs),
+    durationMs: run.startedAt === null ? null : Math.max(0, finishedAt.getTime() - run.startedAt.getTime()),
+    exitCode: outcome.exitCode ?? null,
+    exitSignal: outcome.exitSignal ?? null,
+    errorCode: outcome.error?.code ?? null,
+    errorMessage: outcome.error === undefined ? null : storableText(outcome.error.message),
+    resultText: outcome.resultText === undefined ? null : storableText(outcome.resultText),
+    usage: outcome.usage === undefined ? Prisma.DbNull : storable(outcome.usage),
+    costUsd: outcome.costUsd ?? null,
+    ...(outcome.endOffset === undefined ? {} : { endOffset: outcome.endOffset }),
+  };
+}
+
+async function updateSession(unit: ProjectUnit, sessionId: string, outcome: RunOutcome): Promise<void> {
+  const now = new Date();
+  await unit.tx.session.update({
+    where: { id: sessionId },
+    data: {
+      updatedAt: now,
+      lastRunAt: now,
+      costUsd: { increment: outcome.costUsd ?? 0 },
+      ...(outcome.sessionStatus === undefined ? {} : { status: outcome.sessionStatus }),
+    },
+  });
+  if (outcome.sessionStatus !== undefined) {
+    await unit.append([
+      { type: 'session.updated', sessionId, payload: { session_id: sessionId, status: outcome.sessionStatus } },
+    ]);
+  }
+}
+
+async function closeQuestions(unit: ProjectUnit, run: RunRecord): Promise<void> {
+  const open = await unit.tx.permissionRequest.findMany({
+    where: { runId: run.runId, status: 'open' },
+    orderBy: { createdAt: 'asc' },
+  });
+  for (const question of open) {
+    const row = await unit.tx.permissionRequest.update({
+      where: { id: question.id },
+      data: { status: 'run_ended', closedAt: new Date() },
+    });
+    await unit.append([permissionClosed(await toPermission(unit.tx, row), 'run_ended')]);
+  }
+}

@@ -1,0 +1,340 @@
+// The worker's side of runs in Postgres. Every write compares epochs first; with an old one it changes nothing (R4).
+import {
+  requireTransition,
+  type Announcement,
+  type ClaimedRun,
+  type Committed,
+  type EventDraft,
+  type ExecutionStore,
+  type HostLease,
+  type IntentRecord,
+  type NewPermissionRequest,
+  type NewProcess,
+  type OutputCommit,
+  type PermissionAnswer,
+  type PermissionRecord,
+  type ProcessFence,
+  type ProcessRecord,
+  type RunFence,
+  type RunOutcome,
+  type RunRecord,
+} from '#domain';
+import { LANE_HOLDING_STATUSES, type IntentKind, type RunStatus, type SessionStatus } from '#kernel';
+import type { Database, Tx } from '../database.js';
+import { inProject, type ProjectUnit } from '../events/project-unit.js';
+import { toPermission } from '../permissions/permission-rows.js';
+import { storableList, storable, storableText } from '../storable.js';
+import { claimRun } from './claim.js';
+import { fenced, lockRun, moveOffset } from './fences.js';
+import { finishRun } from './finish.js';
+import { permissionClosed, permissionRequested } from './run-events.js';
+import { toProcess } from './run-rows.js';
+
+const holding = [...LANE_HOLDING_STATUSES];
+
+export class PgExecutionStore implements ExecutionStore {
+  constructor(private readonly db: Database) {}
+
+  async claim(
+    job: { runId: string; dispatchNo: number },
+    lease: HostLease,
+  ): Promise<Committed<ClaimedRun> | undefined> {
+    const row = await this.db.run((client) =>
+      client.run.findUnique({ where: { id: job.runId }, select: { projectId: true } }),
+    );
+    if (row === null) return undefined;
+    const { result, announcement } = await inProject(this.db, row.projectId, (unit) => claimRun(unit, job, lease));
+    return result === undefined ? undefined : { result, announcement };
+  }
+
+  async beginProcess(fence: RunFence, process: NewProcess): Promise<ProcessRecord> {
+    return this.db.transaction(async (tx) => {
+      const run = await lockRun(tx, fence);
+      const row = await tx.process.create({
+        data: {
+          id: process.processId,
+          projectId: run.projectId,
+          sandboxId: process.sandboxId,
+          sessionId: process.sessionId,
+          kind: process.kind,
+          fingerprint: process.fingerprint,
+          tokenHash: process.tokenHash,
+          epoch: 1,
+        },
+      });
+      await tx.run.update({ where: { id: run.runId }, data: { processId: row.id, startOffset: 0 } });
+      return toProcess(row);
+    });
+  }
+
+  async adoptProcess(fence: RunFence, processId: string): Promise<{ process: ProcessRecord; startOffset: number }> {
+    return this.db.transaction(async (tx) => {
+      const run = await lockRun(tx, fence);
+      const row = await tx.process.update({
+        where: { id: processId },
+        data: { epoch: { increment: 1 }, lastUsedAt: new Date() },
+      });
+      const startOffset = run.processId === processId ? run.startOffset : Number(row.outOffset);
+      if (run.processId !== processId) {
+        await tx.run.update({ where: { id: run.runId }, data: { processId, startOffset } });
+      }
+      return { process: toProcess(row), startOffset };
+    });
+  }
+
+  async processLive(fence: ProcessFence, facts: { pid: number | null; bootId: string }): Promise<void> {
+    const updated = await this.db.run((client) =>
+      client.process.updateMany({
+        where: { id: fence.processId, epoch: fence.processEpoch, state: { in: ['starting', 'live'] } },
+        data: { state: 'live', pid: facts.pid, bootId: facts.bootId },
+      }),
+    );
+    if (updated.count !== 1) throw fenced();
+  }
+
+  async commitOutput(commit: OutputCommit): Promise<Committed<void>> {
+    if (commit.events.length > 0) {
+      return this.#inRun(commit, async (unit, run) => {
+        await writeOutput(unit.tx, commit);
+        if (commit.session !== undefined && run.sessionId !== null) {
+          await unit.tx.session.update({
+            where: { id: run.sessionId },
+            data: { ...commit.session, updatedAt: new Date() },
+          });
+        }
+        await unit.append(commit.events);
+      });
+    }
+    // Bytes without events touch neither lanes nor the sequence, so they need no lock on the project.
+    const projectId = await this.db.transaction(async (tx) => {
+      const run = await lockRun(tx, commit);
+      await writeOutput(tx, commit);
+      if (commit.session !== undefined && run.sessionId !== null) {
+        await tx.session.update({ where: { id: run.sessionId }, data: { ...commit.session, updatedAt: new Date() } });
+      }
+      return run.projectId;
+    });
+    return { result: undefined, announcement: { projectId, events: [], dispatches: [], wakeHostIds: [] } };
+  }
+
+  async appendEvents(fence: RunFence, events: EventDraft[]): Promise<Committed<void>> {
+    return this.#inRun(fence, async (unit) => {
+      await unit.append(events);
+    });
+  }
+
+  async openPermission(request: NewPermissionRequest): Promise<Committed<PermissionRecord>> {
+    return this.#inRun(request, async (unit, run) => {
+      const { processId, toolUseId } = request;
+      const known = await unit.tx.permissionRequest.findUnique({
+        where: { processId_toolUseId: { processId, toolUseId } },
+      });
+      if (known !== null && known.status !== 'open') return toPermission(unit.tx, known);
+      const record = await toPermission(unit.tx, known ?? (await insertQuestion(unit.tx, request, run)));
+      if (run.status === 'running') {
+        await unit.tx.run.update({ where: { id: run.runId }, data: { status: 'waiting', waitingSince: new Date() } });
+      }
+      if (known === null) await unit.append([permissionRequested(record)]);
+      return record;
+    });
+  }
+
+  async cancelPermission(fence: RunFence, requestId: string): Promise<Committed<void>> {
+    return this.#inRun(fence, async (unit) => {
+      const { count } = await unit.tx.permissionRequest.updateMany({
+        where: { id: requestId, runId: fence.runId, status: 'open' },
+        data: { status: 'cancelled', closedAt: new Date() },
+      });
+      if (count === 0) return;
+      const row = await unit.tx.permissionRequest.findUniqueOrThrow({ where: { id: requestId } });
+      await unit.append([permissionClosed(await toPermission(unit.tx, row), 'cancelled')]);
+    });
+  }
+
+  async resumeRun(fence: RunFence): Promise<Committed<boolean>> {
+    return this.#inRun(fence, async (unit, run) => {
+      if (run.status === 'running') return true;
+      const open = await unit.tx.permissionRequest.count({ where: { runId: run.runId, status: 'open' } });
+      if (open > 0) return false;
+      requireTransition(run.status, 'running');
+      await unit.tx.run.update({ where: { id: run.runId }, data: { status: 'running', waitingSince: null } });
+      return true;
+    });
+  }
+
+  async setSessionStatus(fence: RunFence, status: SessionStatus): Promise<Committed<void>> {
+    return this.#inRun(fence, async (unit, run) => {
+      if (run.sessionId === null) return;
+      const { count } = await unit.tx.session.updateMany({
+        where: { id: run.sessionId, status: { not: status } },
+        data: { status, updatedAt: new Date() },
+      });
+      if (count === 0) return;
+      const payload = { session_id: run.sessionId, status };
+      await unit.append([{ type: 'session.updated', sessionId: run.sessionId, runId: run.runId, payload }]);
+    });
+  }
+
+  async finish(fence: RunFence, outcome: RunOutcome): Promise<Committed<RunRecord>> {
+    return this.#inRun(fence, async (unit, run) => {
+      requireTransition(run.status, outcome.status);
+      return finishRun(unit, run, outcome);
+    });
+  }
+
+  async processEnded(
+    processId: string,
+    facts: { state: 'exited' | 'lost'; exitCode?: number | null; exitSignal?: string | null },
+  ): Promise<void> {
+    await this.db.run((client) =>
+      client.process.updateMany({
+        where: { id: processId, state: { in: ['starting', 'live'] } },
+        data: {
+          state: facts.state,
+          exitCode: facts.exitCode ?? null,
+          exitSignal: facts.exitSignal ?? null,
+          endedAt: new Date(),
+        },
+      }),
+    );
+  }
+
+  async processCost(processId: string): Promise<number> {
+    const row = await this.db.run((client) =>
+      client.process.findUnique({ where: { id: processId }, select: { costUsd: true } }),
+    );
+    return row === null ? 0 : Number(row.costUsd);
+  }
+
+  async liveProcesses(hostId: string): Promise<ProcessRecord[]> {
+    const rows = await this.db.run((client) =>
+      client.process.findMany({
+        where: { state: { in: ['starting', 'live'] }, project: { hostId } },
+        orderBy: { lastUsedAt: 'asc' },
+      }),
+    );
+    return rows.map(toProcess);
+  }
+
+  async sandboxStarted(
+    sandboxId: string,
+    facts: { containerId: string; bootId: string; image: string },
+  ): Promise<void> {
+    await this.db.run((client) =>
+      client.sandbox.updateMany({ where: { id: sandboxId }, data: { ...facts, startedAt: new Date() } }),
+    );
+  }
+
+  async openIntents(hostId: string): Promise<IntentRecord[]> {
+    const rows = await this.db.run((client) =>
+      client.intent.findMany({ where: { hostId, appliedAt: null }, orderBy: { createdAt: 'asc' }, take: 500 }),
+    );
+    return rows.map((row) => ({
+      intentId: row.id,
+      runId: row.runId,
+      kind: row.kind as IntentKind,
+      payload: row.payload as Record<string, unknown>,
+      createdBy: row.createdBy,
+    }));
+  }
+
+  async applyIntent(intentId: string): Promise<void> {
+    await this.db.run((client) =>
+      client.intent.updateMany({ where: { id: intentId, appliedAt: null }, data: { appliedAt: new Date() } }),
+    );
+  }
+
+  async answerOf(requestId: string): Promise<PermissionAnswer | undefined> {
+    const row = await this.db.run((client) =>
+      client.permissionRequest.findUnique({ where: { id: requestId }, select: { status: true, answer: true } }),
+    );
+    return row?.status === 'answered' ? (row.answer as unknown as PermissionAnswer) : undefined;
+  }
+
+  async activeRuns(hostId: string): Promise<
+    {
+      runId: string;
+      hostId: string;
+      projectId: string;
+      dispatchNo: number;
+      correlationId: string;
+      status: RunStatus;
+      epoch: number;
+    }[]
+  > {
+    const rows = await this.db.run((client) =>
+      client.run.findMany({ where: { hostId, status: { in: holding } }, orderBy: { dispatchedAt: 'asc' } }),
+    );
+    return rows.map((row) => ({
+      runId: row.id,
+      hostId: row.hostId,
+      projectId: row.projectId,
+      dispatchNo: row.dispatchNo,
+      correlationId: row.correlationId,
+      status: row.status as RunStatus,
+      epoch: Number(row.epoch),
+    }));
+  }
+
+  async promoteFreeLanes(hostId: string): Promise<Announcement[]> {
+    const rows = await this.db.run(
+      (client) => client.$queryRaw<{ project_id: string }[]>`
+        SELECT DISTINCT q.project_id FROM run q WHERE q.host_id = ${hostId}::uuid AND q.status = 'queued'
+          AND NOT EXISTS (SELECT 1 FROM run a WHERE a.project_id = q.project_id AND a.lane = q.lane
+            AND a.status IN ('dispatched', 'running', 'waiting', 'paused'))`,
+    );
+    const announcements: Announcement[] = [];
+    for (const { project_id: projectId } of rows) {
+      const { announcement } = await inProject(this.db, projectId, async (unit) => {
+        await unit.promote();
+        await unit.refreshState();
+      });
+      if (announcement.dispatches.length > 0) announcements.push(announcement);
+    }
+    return announcements;
+  }
+
+  /** A unit of work on the run's project with the run locked and its fence checked. */
+  async #inRun<T>(fence: RunFence, work: (unit: ProjectUnit, run: RunRecord) => Promise<T>): Promise<Committed<T>> {
+    const row = await this.db.run((client) =>
+      client.run.findUnique({ where: { id: fence.runId }, select: { projectId: true } }),
+    );
+    if (row === null) throw fenced();
+    return inProject(this.db, row.projectId, async (unit) => work(unit, await lockRun(unit.tx, fence)));
+  }
+}
+
+async function writeOutput(tx: Tx, commit: OutputCommit): Promise<void> {
+  await tx.run.update({ where: { id: commit.runId }, data: { activeMs: Math.round(commit.activeMs) } });
+  await moveOffset(tx, commit, {
+    fromOffset: commit.fromOffset,
+    toOffset: commit.toOffset,
+    ...(commit.processCostUsd === undefined ? {} : { costUsd: commit.processCostUsd }),
+  });
+  if (commit.chunks.length === 0) return;
+  await tx.outputChunk.createMany({
+    data: commit.chunks.map((chunk) => ({
+      runId: commit.runId,
+      offset: chunk.offset,
+      channel: chunk.channel,
+      data: new Uint8Array(chunk.data),
+    })),
+  });
+}
+
+async function insertQuestion(tx: Tx, request: NewPermissionRequest, run: RunRecord) {
+  return tx.permissionRequest.create({
+    data: {
+      id: request.requestId,
+      projectId: run.projectId,
+      sessionId: run.sessionId ?? run.runId,
+      runId: run.runId,
+      processId: request.processId,
+      toolUseId: request.toolUseId,
+      toolName: storableText(request.toolName),
+      input: storable(request.input),
+      inputHash: request.inputHash,
+      suggestions: storableList(request.suggestions),
+    },
+  });
+}

@@ -1,0 +1,185 @@
+// Runs as clients ask for them, in Postgres. Each change is one unit of work on its project (R1).
+import type {
+  Committed,
+  NewCommand,
+  NewPrompt,
+  Page,
+  PageRequest,
+  QueuedRun,
+  QueueSnapshotRecord,
+  Replayable,
+  RunRecord,
+  RunStore,
+  SessionRecord,
+} from '#domain';
+import { isFinal } from '#domain';
+import { AppError, LANE_HOLDING_STATUSES, newId, type RunStatus } from '#kernel';
+import type { Database, Tx } from '../database.js';
+import { inProject, readQueue, type ProjectUnit } from '../events/project-unit.js';
+import { Prisma } from '../generated/client.js';
+import { decodeCursor, toPage } from '../page-cursor.js';
+import { enqueue } from './enqueue.js';
+import { runFinished } from './run-events.js';
+import { toRun, toSession } from './run-rows.js';
+
+const holding = [...LANE_HOLDING_STATUSES];
+
+export class PgRunStore implements RunStore {
+  constructor(private readonly db: Database) {}
+
+  async enqueuePrompt(prompt: NewPrompt): Promise<Replayable<QueuedRun>> {
+    return enqueue(this.db, { kind: 'prompt', ...prompt });
+  }
+
+  async enqueueCommand(command: NewCommand): Promise<Replayable<QueuedRun>> {
+    return enqueue(this.db, { kind: 'command', ...command });
+  }
+
+  async cancel(runId: string, userId: string): Promise<Committed<RunRecord>> {
+    const known = await this.find(runId);
+    if (known === undefined) throw new AppError('run.not_found', 'There is no such run.');
+    return inProject(this.db, known.projectId, async (unit) => {
+      const run = toRun(await unit.tx.run.findUniqueOrThrow({ where: { id: runId } }));
+      if (isFinal(run.status)) {
+        throw new AppError('run.already_finished', 'The run is over already.', { details: { status: run.status } });
+      }
+      return run.status === 'queued' ? cancelQueued(unit, run) : askToCancel(unit, run, userId);
+    });
+  }
+
+  async activeOf(projectId: string, lane: string): Promise<RunRecord | undefined> {
+    const row = await this.db.run((client) =>
+      client.run.findFirst({ where: { projectId, lane, status: { in: holding } } }),
+    );
+    return row === null ? undefined : toRun(row);
+  }
+
+  async find(runId: string): Promise<RunRecord | undefined> {
+    const row = await this.db.run((client) => client.run.findUnique({ where: { id: runId } }));
+    return row === null ? undefined : toRun(row);
+  }
+
+  async list(projectId: string, filter: { status?: RunStatus }, page: PageRequest): Promise<Page<QueuedRun>> {
+    const after = page.cursor === undefined ? undefined : decodeCursor(page.cursor);
+    return this.db.run(async (client) => {
+      const rows = await client.run.findMany({
+        where: {
+          projectId,
+          ...(filter.status === undefined ? {} : { status: filter.status }),
+          ...(after === undefined ? {} : { id: { lt: after.id } }),
+        },
+        orderBy: { id: 'desc' },
+        take: page.limit + 1,
+      });
+      const { lanes } = await readQueue(client, projectId);
+      const positions = new Map(lanes.flatMap((lane) => lane.queued.map((run) => [run.runId, run.position] as const)));
+      return toPage(
+        rows,
+        page.limit,
+        (row) => ({ at: row.queuedAt, id: row.id }),
+        (row) => {
+          const position = positions.get(row.id);
+          return { run: toRun(row), ...(position === undefined ? {} : { position }) };
+        },
+      );
+    });
+  }
+
+  async queue(projectId: string): Promise<QueueSnapshotRecord> {
+    return this.db.run((client) => readQueue(client, projectId));
+  }
+
+  async commandHistory(
+    projectId: string,
+    filter: { workingDir?: string; limit: number; previewChars: number },
+  ): Promise<{ run: RunRecord; preview: string }[]> {
+    return this.db.run(async (client) => {
+      const rows = await client.run.findMany({
+        where: {
+          projectId,
+          kind: 'command',
+          ...(filter.workingDir === undefined ? {} : { workingDir: filter.workingDir }),
+        },
+        orderBy: { id: 'desc' },
+        take: filter.limit,
+      });
+      return Promise.all(
+        rows.map(async (row) => ({ run: toRun(row), preview: await preview(client, row.id, filter.previewChars) })),
+      );
+    });
+  }
+
+  async resetSession(projectId: string): Promise<Committed<{ oldSessionId: string | null }>> {
+    return inProject(this.db, projectId, async (unit) => {
+      const project = await unit.tx.project.findUniqueOrThrow({ where: { id: projectId } });
+      await unit.tx.project.update({ where: { id: projectId }, data: { currentSessionId: null } });
+      await unit.append([
+        {
+          type: 'session.reset',
+          payload: { old_session_id: project.currentSessionId ?? '', reason: 'user_requested' },
+        },
+      ]);
+      return { oldSessionId: project.currentSessionId };
+    });
+  }
+
+  async listSessions(
+    viewer: { userId: string; isAdmin: boolean; projectId?: string },
+    page: PageRequest,
+  ): Promise<Page<SessionRecord>> {
+    const after = page.cursor === undefined ? undefined : decodeCursor(page.cursor);
+    const mine = { memberships: { some: { userId: viewer.userId } } };
+    const rows = await this.db.run((client) =>
+      client.session.findMany({
+        where: {
+          ...(viewer.projectId === undefined ? {} : { projectId: viewer.projectId }),
+          project: { deletingAt: null, ...(viewer.isAdmin ? {} : mine) },
+          ...(after === undefined
+            ? {}
+            : { OR: [{ updatedAt: { lt: after.at } }, { updatedAt: after.at, id: { lt: after.id } }] }),
+        },
+        orderBy: [{ updatedAt: 'desc' }, { id: 'desc' }],
+        take: page.limit + 1,
+      }),
+    );
+    return toPage(rows, page.limit, (row) => ({ at: row.updatedAt, id: row.id }), toSession);
+  }
+}
+
+async function cancelQueued(unit: ProjectUnit, run: RunRecord): Promise<RunRecord> {
+  const row = await unit.tx.run.update({
+    where: { id: run.runId },
+    data: { status: 'cancelled', finishedAt: new Date(), errorCode: 'run.cancelled', errorMessage: 'Cancelled.' },
+  });
+  await unit.append([runFinished(run, { status: 'cancelled' }, undefined)]);
+  unit.queueChanged();
+  await unit.promote(); // the run behind it may belong to a conversation that is free
+  return toRun(row);
+}
+
+async function askToCancel(unit: ProjectUnit, run: RunRecord, userId: string): Promise<RunRecord> {
+  const open = await unit.tx.intent.count({ where: { runId: run.runId, kind: 'cancel', appliedAt: null } });
+  if (open === 0) {
+    await unit.tx.intent.create({
+      data: {
+        id: newId(),
+        hostId: run.hostId,
+        projectId: run.projectId,
+        runId: run.runId,
+        kind: 'cancel',
+        createdBy: userId,
+      },
+    });
+  }
+  unit.wakeHostIds.add(run.hostId);
+  return run;
+}
+
+/** The first characters of a command's output, from as few chunks as that takes. */
+async function preview(tx: Tx, runId: string, chars: number): Promise<string> {
+  const rows = await tx.$queryRaw<{ data: Uint8Array }[]>(
+    Prisma.sql`SELECT substring(data FROM 1 FOR ${chars * 4}::int) AS data FROM output_chunk
+      WHERE run_id = ${runId}::uuid ORDER BY "offset" LIMIT 20`,
+  );
+  return new TextDecoder().decode(Buffer.concat(rows.map((row) => row.data))).slice(0, chars);
+}
