@@ -68,6 +68,10 @@ export interface ProcessExit {
   outOfMemory: boolean;
   /** Why it could not be started at all (errno name), e.g. ENOENT. */
   spawnError?: string;
+  /** What `spawnError` is about: the working directory, or the program. */
+  spawnErrorAt?: 'cwd' | 'program';
+  /** The sandbox ended before the end of this process was seen: neither code nor signal is known. */
+  lost?: true;
 }
 
 export interface ProcessInfo {
@@ -85,6 +89,10 @@ export interface ProcessInfo {
   epoch: number;
   startedAtMs: number;
   exitedAtMs: number | null;
+  /** Live processes that it started, itself not counted; those of an exited one are left behind in the sandbox (R13). */
+  descendants?: number;
+  /** Boot of the supervisor that started it. Another one than the connection's: the container was restarted since. */
+  bootId?: string;
 }
 
 /** Consecutive bytes of one channel. `offset` counts payload bytes of both channels together, so their order is kept (R9). */
@@ -114,7 +122,10 @@ export interface SandboxConnection {
   list(): Promise<ProcessInfo[]>;
   /** Output from `fromOffset` (not below the tail: `stream.offset_invalid`). Raises the process's epoch. */
   attach(processId: string, options: { fromOffset: number; epoch: number }): Promise<ProcessOutput>;
-  /** Writes to stdin. A repeated key is a no-op (R8), so a caller that does not know whether it wrote may write again. */
+  /**
+   * Writes to stdin, whole or not at all. A repeated key is a no-op (R8), so a caller that does not know whether it wrote may
+   * write again. Errors: `sandbox.input_closed`, `sandbox.input_full` (the process does not read; try again later).
+   */
   input(processId: string, options: { key: string; data: Uint8Array; epoch: number }): Promise<{ duplicate: boolean }>;
   closeInput(processId: string, options: { epoch: number }): Promise<void>;
   /** `group`: the process group; `session`: every process of its session; `tree`: everything it started, double-forked children too (R13). */
@@ -124,7 +135,7 @@ export interface SandboxConnection {
   ): Promise<{ delivered: number }>;
   /** Says that output below `offset` is committed elsewhere; sandboxd may delete it (R10). */
   acknowledge(processId: string, options: { offset: number; epoch: number }): Promise<void>;
-  /** Drops an exited process and its spool. Unknown ids are ignored. */
+  /** Drops an exited process and its spool. Unknown ids are ignored; one that runs is `sandbox.process_running`. */
   forget(processId: string, options: { epoch: number }): Promise<void>;
   /** What the out-of-memory killer did in this container since it started. */
   memoryStatus(): Promise<{ oomKills: number; usedBytes: number }>;
