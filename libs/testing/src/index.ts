@@ -1,1 +1,4 @@
-export {};
+// What tests and the demo share: services as processes, builders, the model stand-in.
+export { freePort, type RedisProcess, startRedisProcess } from './redis-process.js';
+export { type ModelStandIn, type ModelStandInOptions, startModelStandIn } from './model-stand-in/model-stand-in.js';
+export type { Outcome, RecordedRequest } from './model-stand-in/request-log.js';

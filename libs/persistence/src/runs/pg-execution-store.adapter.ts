@@ -94,24 +94,12 @@ export class PgExecutionStore implements ExecutionStore {
 
   async commitOutput(commit: OutputCommit): Promise<Committed<void>> {
     if (commit.events.length > 0) {
-      return this.#inRun(commit, async (unit, run) => {
-        await writeOutput(unit.tx, commit);
-        if (commit.session !== undefined && run.sessionId !== null) {
-          await unit.tx.session.update({
-            where: { id: run.sessionId },
-            data: { ...commit.session, updatedAt: new Date() },
-          });
-        }
-        await unit.append(commit.events);
-      });
+      return this.#inRun(commit, (unit, run) => ingest(unit, run, commit));
     }
     // Bytes without events touch neither lanes nor the sequence, so they need no lock on the project.
     const projectId = await this.db.transaction(async (tx) => {
       const run = await lockRun(tx, commit);
-      await writeOutput(tx, commit);
-      if (commit.session !== undefined && run.sessionId !== null) {
-        await tx.session.update({ where: { id: run.sessionId }, data: { ...commit.session, updatedAt: new Date() } });
-      }
+      await writeOutput(tx, run, commit);
       return run.projectId;
     });
     return { result: undefined, announcement: { projectId, events: [], dispatches: [], wakeHostIds: [] } };
@@ -178,6 +166,7 @@ export class PgExecutionStore implements ExecutionStore {
   async finish(fence: RunFence, outcome: RunOutcome): Promise<Committed<RunRecord>> {
     return this.#inRun(fence, async (unit, run) => {
       requireTransition(run.status, outcome.status);
+      if (outcome.lastOutput !== undefined) await ingest(unit, run, outcome.lastOutput);
       return finishRun(unit, run, outcome);
     });
   }
@@ -304,7 +293,15 @@ export class PgExecutionStore implements ExecutionStore {
   }
 }
 
-async function writeOutput(tx: Tx, commit: OutputCommit): Promise<void> {
+async function ingest(unit: ProjectUnit, run: RunRecord, commit: OutputCommit): Promise<void> {
+  await writeOutput(unit.tx, run, commit);
+  await unit.append(commit.events);
+}
+
+async function writeOutput(tx: Tx, run: RunRecord, commit: OutputCommit): Promise<void> {
+  if (commit.session !== undefined && run.sessionId !== null) {
+    await tx.session.update({ where: { id: run.sessionId }, data: { ...commit.session, updatedAt: new Date() } });
+  }
   await tx.run.update({ where: { id: commit.runId }, data: { activeMs: Math.round(commit.activeMs) } });
   await moveOffset(tx, commit, {
     fromOffset: commit.fromOffset,

@@ -1,0 +1,150 @@
+// Fencing, exactly-once ingestion and leases, on a real Postgres.
+import { newId } from '#kernel';
+import type { ClaimedRun, OutputCommit, ProcessRecord } from '#domain';
+import { hashToken } from '#persistence';
+import {
+  claimFirst,
+  createFixture,
+  createProject,
+  fenceOf,
+  newCommand,
+  newPrompt,
+  type Fixture,
+} from './persistence-fixture.js';
+
+let fixture: Fixture;
+beforeAll(async () => {
+  fixture = await createFixture();
+});
+afterAll(async () => {
+  await fixture.database.close();
+});
+
+async function startCommand(): Promise<{ claimed: ClaimedRun; process: ProcessRecord }> {
+  const project = await createProject(fixture);
+  const { result } = await fixture.runs.enqueueCommand(newCommand(fixture, project.projectId));
+  const claimed = await claimFirst(fixture, result.run.runId);
+  const process = await fixture.execution.beginProcess(fenceOf(claimed), {
+    processId: newId(),
+    sandboxId: claimed.sandboxId,
+    sessionId: null,
+    kind: 'command',
+    fingerprint: '',
+    tokenHash: null,
+  });
+  return { claimed, process };
+}
+
+const commitOf = (
+  { claimed, process }: { claimed: ClaimedRun; process: ProcessRecord },
+  fromOffset: number,
+  text: string,
+): OutputCommit => ({
+  ...fenceOf(claimed),
+  processId: process.processId,
+  processEpoch: process.epoch,
+  fromOffset,
+  toOffset: fromOffset + text.length,
+  chunks: [{ offset: fromOffset, channel: 'stdout', data: new TextEncoder().encode(text) }],
+  events: [],
+  activeMs: 1,
+});
+
+it('DATA-6 a worker whose run was claimed again writes nothing', async () => {
+  const started = await startCommand();
+  await fixture.execution.commitOutput(commitOf(started, 0, 'abc'));
+  const again = await fixture.execution.claim(
+    { runId: started.claimed.run.runId, dispatchNo: started.claimed.run.dispatchNo },
+    fixture.lease,
+  );
+  expect(again?.result).toMatchObject({ resumed: true, process: { outOffset: 3 } });
+  await expect(fixture.execution.commitOutput(commitOf(started, 3, 'def'))).rejects.toMatchObject({
+    code: 'write.fenced',
+  });
+  await expect(
+    fixture.execution.finish(fenceOf(started.claimed), { status: 'succeeded', activeMs: 1 }),
+  ).rejects.toMatchObject({ code: 'write.fenced' });
+  expect((await fixture.output.head(started.claimed.run.runId))?.headOffset).toBe(3);
+});
+
+it('DATA-6 an old process epoch and a wrong offset write nothing', async () => {
+  const started = await startCommand();
+  await expect(fixture.execution.commitOutput(commitOf(started, 5, 'x'))).rejects.toMatchObject({
+    code: 'write.fenced',
+  });
+  const adopted = await fixture.execution.adoptProcess(fenceOf(started.claimed), started.process.processId);
+  expect(adopted.process.epoch).toBe(started.process.epoch + 1);
+  await expect(fixture.execution.commitOutput(commitOf(started, 0, 'x'))).rejects.toMatchObject({
+    code: 'write.fenced',
+  });
+  expect(await fixture.output.read(started.claimed.run.runId, 0, 100)).toEqual([]);
+});
+
+it('DATA-7 output, events and offset are one: a refused commit leaves no event', async () => {
+  const started = await startCommand();
+  const before = await fixture.events.heads([started.claimed.run.projectId]);
+  const commit = commitOf(started, 7, 'x');
+  commit.events = [{ type: 'message.system', payload: { subtype: 'test' } }];
+  await expect(fixture.execution.commitOutput(commit)).rejects.toMatchObject({ code: 'write.fenced' });
+  expect(await fixture.events.heads([started.claimed.run.projectId])).toEqual(before);
+});
+
+it('DATA-7 reads stored output from any offset', async () => {
+  const started = await startCommand();
+  await fixture.execution.commitOutput(commitOf(started, 0, 'hello '));
+  await fixture.execution.commitOutput(commitOf(started, 6, 'world'));
+  const chunks = await fixture.output.read(started.claimed.run.runId, 3, 6);
+  expect(chunks.map((chunk) => [chunk.offset, Buffer.from(chunk.data).toString()])).toEqual([
+    [3, 'lo '],
+    [6, 'wor'],
+  ]);
+});
+
+it('DATA-12 a lost lease claims nothing, and each taking raises the epoch', async () => {
+  const project = await createProject(fixture);
+  const { result } = await fixture.runs.enqueueCommand(newCommand(fixture, project.projectId));
+  await expect(
+    fixture.execution.claim(
+      { runId: result.run.runId, dispatchNo: 1 },
+      { ...fixture.lease, epoch: fixture.lease.epoch - 1 },
+    ),
+  ).rejects.toMatchObject({ code: 'host.lease_lost' });
+  const request = { engineId: 'engine-2', leaseMs: 60_000, maxRuns: 1, info: {} };
+  const held = await fixture.hosts.acquire({ ...request, holderId: newId() });
+  expect(held).toBeDefined();
+  expect(await fixture.hosts.acquire({ ...request, holderId: newId() })).toBeUndefined();
+  if (held !== undefined) await fixture.hosts.release(held);
+  const next = await fixture.hosts.acquire({ ...request, holderId: newId() });
+  expect(next?.epoch).toBe((held?.epoch ?? 0) + 1);
+  expect(held === undefined ? true : await fixture.hosts.renew(held, 1000)).toBe(false);
+});
+
+it('DATA-6 a job of an earlier dispatch is stale', async () => {
+  const project = await createProject(fixture);
+  const { result } = await fixture.runs.enqueueCommand(newCommand(fixture, project.projectId));
+  expect(await fixture.execution.claim({ runId: result.run.runId, dispatchNo: 0 }, fixture.lease)).toBeUndefined();
+});
+
+it('DATA-19 the broker knows a live process by its token and no ended one', async () => {
+  const project = await createProject(fixture);
+  const { result } = await fixture.runs.enqueuePrompt(newPrompt(fixture, project.projectId));
+  const claimed = await claimFirst(fixture, result.run.runId);
+  const processId = newId();
+  await fixture.execution.beginProcess(fenceOf(claimed), {
+    processId,
+    sandboxId: claimed.sandboxId,
+    sessionId: result.run.sessionId,
+    kind: 'agent',
+    fingerprint: '',
+    tokenHash: hashToken('secret-of-the-process'),
+  });
+  expect(await fixture.directory.findOwner('secret-of-the-process')).toEqual({
+    processId,
+    projectId: project.projectId,
+    sessionId: result.run.sessionId,
+    runId: result.run.runId,
+  });
+  expect(await fixture.directory.findOwner('another')).toBeUndefined();
+  await fixture.execution.processEnded(processId, { state: 'exited', exitCode: 0 });
+  expect(await fixture.directory.findOwner('secret-of-the-process')).toBeUndefined();
+});
