@@ -2,3 +2,5 @@
 export { freePort, type RedisProcess, startRedisProcess } from './redis-process.js';
 export { type ModelStandIn, type ModelStandInOptions, startModelStandIn } from './model-stand-in/model-stand-in.js';
 export type { Outcome, RecordedRequest } from './model-stand-in/request-log.js';
+export { createTestDatabase, type TestDatabase } from './test-database.js';
+export { testEnv, type TestEnv } from './test-env.js';
