@@ -1,7 +1,8 @@
 // The connection to Postgres: one Prisma client, transactions with a bounded retry, foreign errors translated once.
 import { PrismaPg } from '@prisma/adapter-pg';
 import { translateDatabaseError, isSerializationConflict } from './database-errors.js';
-import { Prisma, PrismaClient } from './generated/client.js';
+import type { Prisma } from './generated/client.js';
+import { PrismaClient } from './generated/client.js';
 
 /** A transaction's client: every query of a unit of work goes through it. */
 export type Tx = Prisma.TransactionClient;

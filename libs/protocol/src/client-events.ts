@@ -40,11 +40,9 @@ const path = z.string().min(1).max(LIMITS.maxPathLength);
 const projectRef = z.strictObject({ project_id: id });
 const runRef = z.strictObject({ run_id: id });
 const byteLength = (text: string): number => new TextEncoder().encode(text).length;
-const prompt = argument
-  .min(1)
-  .refine((text) => byteLength(text) <= LIMITS.maxPromptBytes, {
-    message: `must not exceed ${LIMITS.maxPromptBytes} bytes`,
-  });
+const prompt = argument.min(1).refine((text) => byteLength(text) <= LIMITS.maxPromptBytes, {
+  message: `must not exceed ${LIMITS.maxPromptBytes} bytes`,
+});
 const windowBytes = z.int().min(LIMITS.streamWindowBytes.min).max(LIMITS.streamWindowBytes.max);
 const argv = z
   .array(argument.max(128 * 1024))

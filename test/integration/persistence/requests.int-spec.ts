@@ -1,6 +1,7 @@
 // Idempotency, paths, answers, history and errors of the stores, on a real Postgres.
 import { newId } from '#kernel';
-import { createDatabase, migrate, PgEventStore } from '#persistence';
+import type { PgEventStore } from '#persistence';
+import { createDatabase, migrate } from '#persistence';
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

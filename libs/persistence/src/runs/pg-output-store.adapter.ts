@@ -1,6 +1,6 @@
 // Stored output of commands.
 import type { OutputChunkRecord, OutputHead, OutputStore } from '#domain';
-import { FINAL_RUN_STATUSES, type RunStatus, type StreamChannel } from '#kernel';
+import { FINAL_RUN_STATUSES, type StreamChannel } from '#kernel';
 import type { Database } from '../database.js';
 
 /** Chunks read in one query; small writes make small chunks. */
@@ -49,7 +49,7 @@ export class PgOutputStore implements OutputStore {
       headOffset: Number(row.stored ?? 0),
       ended: finals.includes(row.status),
       exitCode: row.exit_code,
-      reason: row.status as RunStatus,
+      reason: row.status,
     };
   }
 }
