@@ -3,7 +3,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { build, type Plugin } from 'esbuild';
+import { build } from 'esbuild';
+import { projectSources } from './build/bundle-sandboxd.ts';
 import { checkout } from './checkout.ts';
 
 /**
@@ -22,7 +23,7 @@ export async function importSource<T>(library: string): Promise<T> {
     conditions: ['source'],
     packages: 'external',
     // Keep '#…' imports inside the bundle: `packages: external` would leave them to Node, which finds only dist.
-    plugins: [projectImports()],
+    plugins: [projectSources],
   });
   const code = result.outputFiles[0]?.text ?? '';
   const folder = join(checkout, 'node_modules', '.cache', 'gantry-tools');
@@ -30,15 +31,4 @@ export async function importSource<T>(library: string): Promise<T> {
   const file = join(folder, `${library}-${createHash('sha256').update(code).digest('hex').slice(0, 16)}.mjs`);
   writeFileSync(file, code);
   return (await import(pathToFileURL(file).href)) as T;
-}
-
-function projectImports(): Plugin {
-  return {
-    name: 'project-imports',
-    setup(setup): void {
-      setup.onResolve({ filter: /^#/ }, ({ path }) => ({
-        path: join(checkout, 'libs', path.slice(1), 'src', 'index.ts'),
-      }));
-    },
-  };
 }

@@ -20,6 +20,8 @@ export interface MakeConfig {
   redisUrl: Secret | undefined;
   postgresDir: string | undefined;
   dockerSocket: string | undefined;
+  /** Where an engine that Gantry starts keeps images and containers. */
+  engineDir: string | undefined;
   sandboxImage: string | undefined;
   sandboxBase: string | undefined;
   gateway: { host: string; port: number; portIsGiven: boolean; publicUrl: string | undefined; tls: boolean };
@@ -50,6 +52,7 @@ export function loadMakeConfig(env: Environment, defaultDataDir: string): MakeCo
     redisUrl: values.REDIS_URL,
     postgresDir: values.GANTRY_POSTGRES_DIR,
     dockerSocket: values.DOCKER_SOCKET ?? values.DOCKER_HOST,
+    engineDir: values.GANTRY_ENGINE_DIR,
     sandboxImage: values.SANDBOX_IMAGE,
     sandboxBase: values.GANTRY_SANDBOX_BASE,
     gateway: {

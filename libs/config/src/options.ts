@@ -285,6 +285,12 @@ const INSTALLATION = {
     readBy: ['make'],
     schema: word(),
   }),
+  GANTRY_ENGINE_DIR: optional('/var/lib/gantry/engine', {
+    description:
+      'Where a Docker engine that `make up` starts keeps images and containers. All checkouts on a machine share it.',
+    readBy: ['make'],
+    schema: absolutePath(),
+  }),
   GANTRY_POSTGRES_DIR: optional(
     'the folder postgres in the data folder, or one in /var/lib/gantry if that cannot serve',
     {

@@ -1,0 +1,128 @@
+// The steps that every command which starts something shares: the machine, storage, engine, image and tools.
+import { noteEngineUser, findEngine, startOwnEngine, type FoundEngine } from '../engine/docker-engine.ts';
+import { ensureSandboxImage } from '../engine/sandbox-image.ts';
+import { cachedClaude, layOutTools, packagedNode, type ToolFiles } from '../engine/tool-cache.ts';
+import { SANDBOXD_BUNDLE } from '../build/bundle-sandboxd.ts';
+import { askOnce, terminal } from '../host/consent.ts';
+import { hostExtraCertificates } from '../host/extra-certificates.ts';
+import { PortBook } from '../host/free-port.ts';
+import { installPackages } from '../host/packages.ts';
+import { existingPostgresUser, makePostgresUser, type SystemUser } from '../host/system-user.ts';
+import { prepareDataFolder } from '../data-layout.ts';
+import { awaitPostgres, preparePostgres } from '../services/postgres.ts';
+import { awaitRedis, findRedisServer, prepareRedis } from '../services/redis.ts';
+import { StepError, type Say } from '../step.ts';
+import { ensureSupervisor, type SupervisorClient } from '../supervisor/control-client.ts';
+import type { Context } from './context.ts';
+import { hostNeeds, type NeedOptions } from './host-needs.ts';
+
+const POSTGRES_PORT = 7422;
+const REDIS_PORT = 7423;
+
+/** Refuses systems that cannot work, asks once for what must change on the machine, and changes it. */
+export async function prepareHost(context: Context, needs: NeedOptions): Promise<void> {
+  await context.steps.run('Machine', async (say) => {
+    prepareDataFolder(context.layout);
+    const changes = await hostNeeds(context, needs);
+    await askOnce(changes, terminal(context.assumeYes));
+    const packages = changes.flatMap((change) => change.package ?? []);
+    if (packages.length > 0) await installPackages(packages, say);
+  });
+}
+
+export interface StorageUrls {
+  databaseUrl: string;
+  redisUrl: string;
+}
+
+/** Postgres and Redis: the user's, or our own under the supervisor. Both answer when this resolves. */
+export async function prepareStorage(
+  context: Context,
+  supervisor: SupervisorClient,
+  options: { durable: boolean },
+): Promise<StorageUrls> {
+  const { config, steps } = context;
+  const ports = new PortBook(context.layout.ports);
+  const running = new Set(
+    (await supervisor.status()).flatMap(({ name, state }) => (state === 'running' ? [name] : [])),
+  );
+  const start = { context, supervisor, ports, running };
+  const redisUrl = config.redisUrl?.reveal() ?? (await steps.run('Redis', (say) => startRedis(start, say)));
+  const databaseUrl =
+    config.databaseUrl?.reveal() ?? (await steps.run('Postgres', (say) => startPostgres(start, options.durable, say)));
+  return { databaseUrl, redisUrl };
+}
+
+interface StorageStart {
+  context: Context;
+  supervisor: SupervisorClient;
+  ports: PortBook;
+  running: ReadonlySet<string>;
+}
+
+async function portFor({ ports, running }: StorageStart, name: string, usual: number): Promise<number> {
+  const port = await ports.choose({ name, host: '127.0.0.1', usual, held: running.has(name) });
+  if (port === undefined) throw new StepError(`No free port for ${name} near ${usual}.`, 'End what holds them.');
+  return port;
+}
+
+async function startRedis(start: StorageStart, say: Say): Promise<string> {
+  const { layout } = start.context;
+  const program = findRedisServer();
+  if (!program) throw new StepError('redis-server is not installed.', 'Install it, or set REDIS_URL.');
+  const port = await portFor(start, 'redis', REDIS_PORT);
+  const { spec, url } = prepareRedis(layout, program, port);
+  if (!start.running.has('redis')) say(`starting on 127.0.0.1:${port}`);
+  await start.supervisor.apply([spec]);
+  await awaitRedis(url, `${layout.logs}/redis.log`);
+  return url;
+}
+
+async function startPostgres(start: StorageStart, durable: boolean, say: Say): Promise<string> {
+  const { layout, config } = start.context;
+  const port = await portFor(start, 'postgres', POSTGRES_PORT);
+  const user = await postgresUser();
+  const wishedFolder = config.postgresDir ?? layout.postgres;
+  const { spec, url } = await preparePostgres({ layout, port, user, wishedFolder, durable }, say);
+  if (!start.running.has('postgres')) say(`starting on 127.0.0.1:${port}`);
+  await start.supervisor.apply([spec]);
+  await awaitPostgres(url, `${layout.logs}/postgres.log`);
+  return url;
+}
+
+/** Only root needs another user: Postgres refuses it. */
+async function postgresUser(): Promise<SystemUser | undefined> {
+  if (process.getuid?.() !== 0) return undefined;
+  return existingPostgresUser() ?? makePostgresUser();
+}
+
+export async function prepareSupervisor(context: Context): Promise<SupervisorClient> {
+  return context.steps.run('Supervisor', () => ensureSupervisor(context.layout));
+}
+
+export async function prepareEngine(context: Context): Promise<FoundEngine> {
+  return context.steps.run('Docker engine', async (say) => {
+    const found = await findEngine(context.config.dockerSocket, context.engine);
+    const engine = found ?? (await startOwnEngine(context.engine, say));
+    if (engine.own) noteEngineUser(context.engine, context.layout.root);
+    return engine;
+  });
+}
+
+export async function prepareImage(context: Context, { api }: FoundEngine): Promise<string> {
+  return context.steps.run('Sandbox image', async (say) => {
+    const { config, cacheDir } = context;
+    if (config.sandboxImage) return config.sandboxImage;
+    const certificates = hostExtraCertificates(config.extraCaFile);
+    return ensureSandboxImage(api, { cacheDir, base: config.sandboxBase, certificates }, say);
+  });
+}
+
+/** node, claude and the built sandboxd, where sandboxes mount them from. */
+export async function prepareTools(context: Context): Promise<ToolFiles> {
+  return context.steps.run('Sandbox tools', async (say) => {
+    const claude = await cachedClaude(context.cacheDir, say);
+    const sources = { node: packagedNode(), claude, sandboxd: SANDBOXD_BUNDLE };
+    return layOutTools(context.layout.tools, context.cacheDir, sources);
+  });
+}

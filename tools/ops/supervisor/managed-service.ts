@@ -1,0 +1,169 @@
+// One service under supervision: starts it, notices its death, starts it again after a pause, and stops it in time.
+import { spawn } from 'node:child_process';
+import { EventEmitter } from 'node:events';
+import { poll } from '../host/poll.ts';
+import { identify, isAlive, signalProcess, type ProcessIdentity } from '../host/process-identity.ts';
+import { decideRestart } from './restart-policy.ts';
+import { withLogFile } from './service-log.ts';
+import {
+  fingerprintOf,
+  type ServiceRecord,
+  type ServiceSpec,
+  type ServiceState,
+  type ServiceStatus,
+} from './service-spec.ts';
+
+/** How often a process that another supervisor started is looked at: only its parent is told of its end. */
+const ADOPTED_LOOK_MS = 500;
+/** After SIGKILL a process is gone at once, unless the kernel holds it (e.g. a dead disk). */
+const KILL_TIMEOUT_MS = 5_000;
+
+/** How a stop went: it was not running, it ended when asked, or it had to be killed. */
+export type StopOutcome = 'not_running' | 'ended' | 'killed';
+
+export interface StopRequest {
+  signal: NodeJS.Signals;
+  timeoutMs: number;
+}
+
+export class ManagedService extends EventEmitter<{ changed: [] }> {
+  readonly name: string;
+  readonly logFile: string;
+  #spec: ServiceSpec | undefined;
+  #state: ServiceState = 'stopped';
+  #process: (ServiceRecord & { startedByUs: boolean }) | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #failures = 0;
+  #restarts = 0;
+  #lastExit: string | null = null;
+
+  constructor(name: string, logFile: string) {
+    super();
+    this.name = name;
+    this.logFile = logFile;
+  }
+
+  get record(): ServiceRecord | undefined {
+    if (!this.#process) return undefined;
+    const { identity, fingerprint, sinceMs } = this.#process;
+    return { identity, fingerprint, sinceMs, restarts: this.#restarts };
+  }
+
+  get status(): ServiceStatus {
+    return {
+      name: this.name,
+      state: this.#state,
+      pid: this.#process?.identity.pid ?? null,
+      sinceMs: this.#process?.sinceMs ?? null,
+      restarts: this.#restarts,
+      lastExit: this.#lastExit,
+    };
+  }
+
+  /** The service's stop settings, as told by its spec. */
+  get stopRequest(): StopRequest {
+    return { signal: this.#spec?.stopSignal ?? 'SIGTERM', timeoutMs: this.#spec?.stopTimeoutMs ?? KILL_TIMEOUT_MS };
+  }
+
+  /** Takes over a process that an earlier supervisor started. Gives whether it still lives. */
+  adopt(record: ServiceRecord): boolean {
+    if (!isAlive(record.identity)) return false;
+    this.#restarts = record.restarts;
+    this.#process = { ...record, startedByUs: false };
+    this.#become('running');
+    this.#watchAdopted(record.identity);
+    return true;
+  }
+
+  /** Makes the service run as `spec` says. A running process with an equal spec is left alone (OPS-4). */
+  async apply(spec: ServiceSpec): Promise<void> {
+    const unchanged = this.#process?.fingerprint === fingerprintOf(spec) && this.#state === 'running';
+    this.#spec = spec;
+    if (unchanged) return;
+    await this.stop();
+    this.#failures = 0;
+    this.#restarts = 0;
+    this.#start();
+  }
+
+  /** Signals the process, waits, and kills its group when the time is over. It stays stopped. */
+  async stop(request: StopRequest = this.stopRequest): Promise<StopOutcome> {
+    clearTimeout(this.#timer);
+    const identity = this.#process?.identity;
+    if (!identity || !isAlive(identity)) {
+      this.#forgetProcess('stopped');
+      return 'not_running';
+    }
+    this.#become('stopping');
+    signalProcess(identity, request.signal);
+    const ended = await this.#endsWithin(identity, request.timeoutMs);
+    if (!ended) {
+      signalProcess(identity, 'SIGKILL', { group: true });
+      await this.#endsWithin(identity, KILL_TIMEOUT_MS);
+    }
+    this.#forgetProcess('stopped');
+    return ended ? 'ended' : 'killed';
+  }
+
+  async #endsWithin(identity: ProcessIdentity, timeoutMs: number): Promise<boolean> {
+    return (await poll(timeoutMs, () => !isAlive(identity))) ?? false;
+  }
+
+  #start(): void {
+    const spec = this.#spec;
+    if (!spec) throw new Error(`${this.name} was never told how to run`);
+    const [program = '', ...args] = spec.argv;
+    const child = withLogFile(this.logFile, (log) =>
+      spawn(program, args, {
+        cwd: spec.cwd,
+        env: spec.env,
+        detached: true,
+        stdio: ['ignore', log, log],
+        ...spec.owner,
+      }),
+    );
+    const startedAt = performance.now();
+    const identity = child.pid === undefined ? undefined : identify(child.pid);
+    const ended = (how: string): void => {
+      if (identity && this.#process?.identity !== identity) return; // stopped and replaced meanwhile
+      this.#died(how, performance.now() - startedAt);
+    };
+    child.once('error', (error) => ended(error.message));
+    child.once('exit', (code, signal) => ended(signal ?? `code ${code}`));
+    if (!identity) return; // 'error' follows
+    this.#process = { identity, fingerprint: fingerprintOf(spec), sinceMs: Date.now(), restarts: 0, startedByUs: true };
+    this.#become('running');
+  }
+
+  #died(how: string, livedMs: number): void {
+    this.#lastExit = how;
+    if (this.#state === 'stopping') return; // `stop` goes on from here
+    const { failures, delayMs } = decideRestart(this.#failures, livedMs);
+    this.#failures = failures;
+    if (delayMs === undefined || !this.#spec) return this.#forgetProcess('failed');
+    this.#forgetProcess('waiting');
+    this.#timer = setTimeout(() => {
+      this.#restarts += 1;
+      this.#start();
+    }, delayMs);
+  }
+
+  #watchAdopted(identity: ProcessIdentity): void {
+    const look = setInterval(() => {
+      if (this.#process?.identity !== identity) return clearInterval(look);
+      if (isAlive(identity)) return;
+      clearInterval(look);
+      this.#died('ended while another supervisor watched it', Date.now() - (this.#process?.sinceMs ?? 0));
+    }, ADOPTED_LOOK_MS);
+  }
+
+  #forgetProcess(state: ServiceState): void {
+    this.#process = undefined;
+    this.#become(state);
+  }
+
+  #become(state: ServiceState): void {
+    this.#state = state;
+    this.emit('changed');
+  }
+}

@@ -1,0 +1,79 @@
+// All services of one instance, in the order in which they were first applied, and the record of them on disk.
+import { join } from 'node:path';
+import { readIfPresent, writePrivate } from '../host/private-file.ts';
+import { ManagedService, type StopOutcome, type StopRequest } from './managed-service.ts';
+import { rotateIfLarge } from './service-log.ts';
+import type { ServiceRecord, ServiceSpec, ServiceStatus } from './service-spec.ts';
+
+const ROTATION_PERIOD_MS = 5_000;
+
+export interface SupervisorFolders {
+  /** Holds services.json. */
+  run: string;
+  logs: string;
+}
+
+export class Supervisor {
+  readonly #folders: SupervisorFolders;
+  readonly #recordFile: string;
+  readonly #services = new Map<string, ManagedService>();
+  readonly #rotation: NodeJS.Timeout;
+
+  constructor(folders: SupervisorFolders) {
+    this.#folders = folders;
+    this.#recordFile = join(folders.run, 'services.json');
+    this.#rotation = setInterval(() => this.#rotateLogs(), ROTATION_PERIOD_MS);
+  }
+
+  /** Takes over what an earlier supervisor left running (OPS-6). */
+  adoptRecorded(): void {
+    const records = JSON.parse(readIfPresent(this.#recordFile) ?? '{}') as Record<string, ServiceRecord>;
+    for (const [name, record] of Object.entries(records)) this.#service(name).adopt(record);
+    this.#save();
+  }
+
+  get statuses(): ServiceStatus[] {
+    return [...this.#services.values()].map((service) => service.status);
+  }
+
+  async apply(specs: ServiceSpec[]): Promise<void> {
+    for (const spec of specs) await this.#service(spec.name).apply(spec);
+  }
+
+  async stop(name: string, request?: Partial<StopRequest>): Promise<StopOutcome> {
+    const service = this.#services.get(name);
+    if (!service) return 'not_running';
+    return service.stop({ ...service.stopRequest, ...request });
+  }
+
+  /** Stops everything, the newest first, and forgets it. */
+  async stopAll(): Promise<void> {
+    for (const service of [...this.#services.values()].reverse()) await service.stop();
+    this.#services.clear();
+    this.#save();
+  }
+
+  /** Ends this supervisor's own work; the services go on. */
+  close(): void {
+    clearInterval(this.#rotation);
+    for (const service of this.#services.values()) service.removeAllListeners('changed');
+  }
+
+  #service(name: string): ManagedService {
+    const known = this.#services.get(name);
+    if (known) return known;
+    const service = new ManagedService(name, join(this.#folders.logs, `${name}.log`));
+    service.on('changed', () => this.#save());
+    this.#services.set(name, service);
+    return service;
+  }
+
+  #save(): void {
+    const records = [...this.#services].flatMap(([name, { record }]) => (record ? [[name, record] as const] : []));
+    writePrivate(this.#recordFile, `${JSON.stringify(Object.fromEntries(records), null, 2)}\n`);
+  }
+
+  #rotateLogs(): void {
+    for (const service of this.#services.values()) rotateIfLarge(service.logFile);
+  }
+}
