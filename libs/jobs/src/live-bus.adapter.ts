@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import type { DeltaFrame, LiveBus, LiveFrame } from '#domain';
-import { AppError } from '#kernel';
+import { AppError, type Clock, systemClock } from '#kernel';
 import { decodeLiveFrame, deltaFrame, encodeLiveFrame } from './live-frame.schema.js';
 import type { RedisKeys } from './redis-keys.js';
 import type { RedisSubscriber, Subscription } from './redis-subscriber.js';
@@ -16,6 +16,7 @@ export interface RedisLiveBusOptions {
   report: ReportProblem;
   /** How long an unfinished message is kept after its last save, ms. */
   partialTtlMs?: number;
+  clock?: Clock;
 }
 
 const DEFAULT_PARTIAL_TTL_MS = 10 * 60_000;
@@ -44,8 +45,8 @@ export class RedisLiveBus implements LiveBus {
   async savePartial(projectId: string, runId: string, blocks: DeltaFrame[]): Promise<void> {
     const epoch = blocks[0]?.epoch;
     if (epoch === undefined) return this.clearPartial(projectId, runId);
-    const { redis, keys, report, partialTtlMs = DEFAULT_PARTIAL_TTL_MS } = this.options;
-    const value = JSON.stringify({ version: 1, savedAtMs: Date.now(), blocks });
+    const { redis, keys, report, partialTtlMs = DEFAULT_PARTIAL_TTL_MS, clock = systemClock } = this.options;
+    const value = JSON.stringify({ version: 1, savedAtMs: clock.now().getTime(), blocks });
     try {
       await redis
         .multi()
@@ -71,16 +72,17 @@ export class RedisLiveBus implements LiveBus {
 
   /** Throws `service.unavailable`. */
   async partials(projectId: string): Promise<DeltaFrame[]> {
-    const { redis, keys, partialTtlMs = DEFAULT_PARTIAL_TTL_MS } = this.options;
+    const { redis, keys, partialTtlMs = DEFAULT_PARTIAL_TTL_MS, clock = systemClock } = this.options;
     let stored: Record<string, string>;
     try {
       stored = await redis.hgetall(keys.partials(projectId));
     } catch (cause) {
       throw new AppError('service.unavailable', 'Live updates cannot be reached.', { cause });
     }
+    const oldestMs = clock.now().getTime() - partialTtlMs;
     const newest = new Map<string, DeltaFrame[]>();
     for (const [field, value] of Object.entries(stored)) {
-      const blocks = readPartial(value, Date.now() - partialTtlMs);
+      const blocks = readPartial(value, oldestMs);
       const epoch = blocks[0]?.epoch;
       if (epoch !== undefined && epoch >= (newest.get(runOf(field))?.[0]?.epoch ?? 0)) newest.set(runOf(field), blocks);
     }
