@@ -3,7 +3,9 @@ import { defineConfig } from 'prisma/config';
 
 // Prisma's CLI wants a native schema engine before every command and would download it. The same engine comes from npm as
 // WebAssembly; tools/prisma/schema-engine.mjs speaks for it, so that the CLI works offline. An explicit setting wins.
-process.env['PRISMA_SCHEMA_ENGINE_BINARY'] ??= fileURLToPath(new URL('./tools/prisma/schema-engine.mjs', import.meta.url));
+process.env['PRISMA_SCHEMA_ENGINE_BINARY'] ??= fileURLToPath(
+  new URL('./tools/prisma/schema-engine.mjs', import.meta.url),
+);
 process.env['CHECKPOINT_DISABLE'] ??= '1'; // no update check, no telemetry
 
 export default defineConfig({

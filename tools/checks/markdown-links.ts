@@ -1,0 +1,58 @@
+// Links between the project's own pages: the file is there, and the heading too.
+import { posix } from 'node:path';
+import { isFixture, type Problem, type ProjectFile } from './project-files.ts';
+
+const LINK = /!?\[[^\]]*\]\((?<target>[^)\s]+)(?:\s+"[^"]*")?\)/g;
+const EXTERNAL = /^[a-z][a-z0-9+.-]*:/i;
+
+/** Text without code, in which a link is only an example. Keeps the number of lines. */
+const withoutCode = (text: string): string =>
+  text.replace(/^(```|~~~)[\s\S]*?^\1/gm, (block) => block.replace(/[^\n]/g, '')).replace(/`[^`\n]*`/g, '');
+
+/** GitHub's anchors: lower case, punctuation dropped, blanks to hyphens, a number for a repeated heading. */
+export function anchorsOf(text: string): Set<string> {
+  const anchors = new Set<string>();
+  const seen = new Map<string, number>();
+  for (const [, heading = ''] of text.replace(/^(```|~~~)[\s\S]*?^\1/gm, '').matchAll(/^#{1,6}\s+(.+?)\s*#*$/gm)) {
+    const slug = heading
+      .toLowerCase()
+      .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replace(/\s/g, '-');
+    const count = seen.get(slug) ?? 0;
+    seen.set(slug, count + 1);
+    anchors.add(count === 0 ? slug : `${slug}-${count}`);
+  }
+  return anchors;
+}
+
+/** `exists` answers for files and folders relative to the checkout. */
+export function checkMarkdownLinks(files: readonly ProjectFile[], exists: (path: string) => boolean): Problem[] {
+  const pages = new Map(files.filter(({ path }) => path.endsWith('.md')).map(({ path, text }) => [path, text]));
+  const problemOf = (from: string, target: string): string | undefined => {
+    if (EXTERNAL.test(target)) return undefined;
+    const [file = '', anchor] = decodeURI(target).split('#', 2);
+    const path =
+      file === ''
+        ? from
+        : posix.normalize(file.startsWith('/') ? file.slice(1) : posix.join(posix.dirname(from), file));
+    if (path.startsWith('..')) return `${target} leads out of the project.`;
+    if (!exists(path)) return `${target} does not exist.`;
+    const page = pages.get(path);
+    return anchor === undefined || page === undefined || anchorsOf(page).has(anchor)
+      ? undefined
+      : `${path} has no heading #${anchor}.`;
+  };
+  return [...pages]
+    .filter(([path]) => !isFixture(path))
+    .flatMap(([path, text]) =>
+      withoutCode(text)
+        .split('\n')
+        .flatMap((content, index) =>
+          [...content.matchAll(LINK)].flatMap((match) => {
+            const message = problemOf(path, match.groups?.['target'] ?? '');
+            return message === undefined ? [] : [{ path, line: index + 1, message }];
+          }),
+        ),
+    );
+}
