@@ -109,7 +109,7 @@ it('DATA-12 a lost lease claims nothing, and each taking raises the epoch', asyn
       { ...fixture.lease, epoch: fixture.lease.epoch - 1 },
     ),
   ).rejects.toMatchObject({ code: 'host.lease_lost' });
-  const request = { engineId: 'engine-2', leaseMs: 60_000, maxRuns: 1, info: {} };
+  const request = { engineId: 'engine-2', leaseMs: 60_000, maxRuns: 1, projectRoots: [], info: {} };
   const held = await fixture.hosts.acquire({ ...request, holderId: newId() });
   expect(held).toBeDefined();
   expect(await fixture.hosts.acquire({ ...request, holderId: newId() })).toBeUndefined();

@@ -40,6 +40,7 @@ export async function createFixture(): Promise<Fixture> {
     holderId: newId(),
     leaseMs: 60_000,
     maxRuns: 4,
+    projectRoots: ['/srv'],
     info: {},
   });
   if (lease === undefined) throw new Error('the fixture did not get the lease');

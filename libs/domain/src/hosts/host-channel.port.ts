@@ -2,7 +2,7 @@
 
 export interface HostRequests {
   /**
-   * Makes sure that a project folder exists beneath a root and can be written by jobs. Errors: `project.path_outside_roots`
+   * Makes sure that a project folder exists beneath one of the given roots that is also a root of the worker's own configuration and can be written by jobs. Errors: `project.path_outside_roots`
    * (a symlink leads out), `project.path_not_directory`, `project.path_not_writable`.
    */
   'project.prepare_path': {

@@ -12,6 +12,8 @@ export interface HostRecord {
   /** Whether a worker holds the lease now. */
   held: boolean;
   maxRuns: number;
+  /** Folders on the host beneath which projects may be created; the worker's configuration, told with the lease. */
+  projectRoots: string[];
 }
 export interface HostStore {
   /** The host of an engine, created if it is new. Takes the lease when it is free or expired; undefined while another worker holds it. */
@@ -20,6 +22,8 @@ export interface HostStore {
     holderId: string;
     leaseMs: number;
     maxRuns: number;
+    projectRoots: string[];
+    /** Facts shown to an operator. */
     info: Record<string, unknown>;
   }): Promise<HostLease | undefined>;
   /** False when the lease is not ours any more. Times are the database's. */

@@ -10,6 +10,7 @@ interface HostRow {
   epoch: bigint;
   held: boolean;
   max_runs: number;
+  info: { project_roots?: string[] };
 }
 
 const toHost = (row: HostRow): HostRecord => ({
@@ -18,6 +19,7 @@ const toHost = (row: HostRow): HostRecord => ({
   epoch: Number(row.epoch),
   held: row.held,
   maxRuns: row.max_runs,
+  projectRoots: row.info.project_roots ?? [],
 });
 
 export class PgHostStore implements HostStore {
@@ -28,6 +30,7 @@ export class PgHostStore implements HostStore {
     holderId: string;
     leaseMs: number;
     maxRuns: number;
+    projectRoots: string[];
     info: Record<string, unknown>;
   }): Promise<HostLease | undefined> {
     return this.db.transaction(async (tx) => {
@@ -36,7 +39,7 @@ export class PgHostStore implements HostStore {
       const [row] = await tx.$queryRaw<{ id: string; epoch: bigint }[]>`
         UPDATE host SET epoch = epoch + 1, holder_id = ${request.holderId}::uuid, max_runs = ${request.maxRuns},
           lease_until = clock_timestamp() + make_interval(secs => ${request.leaseMs / 1000}::float8),
-          info = ${JSON.stringify(storable(request.info))}::jsonb, last_seen_at = clock_timestamp()
+          info = ${JSON.stringify(storable({ ...request.info, project_roots: request.projectRoots }))}::jsonb, last_seen_at = clock_timestamp()
         WHERE engine_id = ${request.engineId}
           AND (holder_id IS NULL OR lease_until IS NULL OR lease_until < clock_timestamp())
         RETURNING id, epoch`;
@@ -62,7 +65,7 @@ export class PgHostStore implements HostStore {
 
   async list(): Promise<HostRecord[]> {
     const rows = await this.db.run(
-      (client) => client.$queryRaw<HostRow[]>`SELECT id, engine_id, epoch, max_runs,
+      (client) => client.$queryRaw<HostRow[]>`SELECT id, engine_id, epoch, max_runs, info,
         (holder_id IS NOT NULL AND lease_until > clock_timestamp()) AS held FROM host ORDER BY created_at, id`,
     );
     return rows.map(toHost);
