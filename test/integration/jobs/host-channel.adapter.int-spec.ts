@@ -1,8 +1,7 @@
 import { newId } from '#kernel';
-import { RedisHostClient } from './host-client.adapter.js';
-import { handlersWith } from './host-channel.contract.js';
-import { RedisHostServer } from './host-server.adapter.js';
-import { createRedisFixture, ready, type RedisFixture } from './testing/redis-fixture.js';
+import { RedisHostClient, RedisHostServer } from '#jobs';
+import { handlersWith } from '#testing';
+import { createRedisFixture, ready, type RedisFixture } from './redis-fixture.js';
 
 let fixture: RedisFixture;
 const ends = () => {

@@ -1,9 +1,8 @@
 import type { Dispatch } from '#domain';
 import { newId } from '#kernel';
-import { BullRunQueue } from './bull-run-queue.adapter.js';
-import { RUN_JOB } from './job-catalogue.js';
-import { createRunWorker, type RunJobProcessor, type RunWorker } from './run-worker.js';
-import { createRedisFixture, Heard, ready, type RedisFixture } from './testing/redis-fixture.js';
+import { BullRunQueue, RUN_JOB, createRunWorker, type RunJobProcessor, type RunWorker } from '#jobs';
+import { Heard } from '#testing';
+import { createRedisFixture, ready, type RedisFixture } from './redis-fixture.js';
 
 let fixture: RedisFixture;
 let workers: RunWorker[] = [];

@@ -1,11 +1,8 @@
 // What the tests on a real Redis share: one server, fresh keys, clients that are closed afterwards.
 import type { Redis } from 'ioredis';
 import { newId } from '#kernel';
-import { type RedisProcess, startRedisProcess } from '#testing';
-import { createRedis, type RedisRole } from '../create-redis.js';
-import { redisKeys } from '../redis-keys.js';
-import { RedisSubscriber } from '../redis-subscriber.js';
-import type { Problem } from '../report-problem.port.js';
+import { createRedis, type Problem, redisKeys, type RedisRole, RedisSubscriber } from '#jobs';
+import { Heard, type RedisProcess, startRedisProcess } from '#testing';
 
 export interface RedisFixture {
   server: RedisProcess;
@@ -46,25 +43,4 @@ export async function createRedisFixture(options: { started?: boolean } = {}): P
 export async function ready(client: Redis): Promise<Redis> {
   if (client.status !== 'ready') await new Promise<void>((resolve) => client.once('ready', () => resolve()));
   return client;
-}
-
-/** Collects what a listener hears; `next` waits for one more. */
-export class Heard<T> {
-  readonly all: T[] = [];
-  private taken = 0;
-  private wake: (() => void) | undefined;
-
-  readonly listen = (value: T): void => {
-    this.all.push(value);
-    this.wake?.();
-  };
-
-  async next(): Promise<T> {
-    while (this.all.length <= this.taken) {
-      await new Promise<void>((resolve) => {
-        this.wake = resolve;
-      });
-    }
-    return this.all[this.taken++] as T;
-  }
 }

@@ -1,7 +1,7 @@
-import { describeLiveBus } from './live-bus.contract.js';
-import { RedisLiveBus } from './live-bus.adapter.js';
-import { createRedisFixture, ready, type RedisFixture } from './testing/redis-fixture.js';
 import type { Redis } from 'ioredis';
+import { RedisLiveBus } from '#jobs';
+import { describeLiveBus } from '#testing';
+import { createRedisFixture, ready, type RedisFixture } from './redis-fixture.js';
 
 let fixture: RedisFixture;
 let redis: Redis;

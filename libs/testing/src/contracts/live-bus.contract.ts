@@ -1,7 +1,7 @@
 // What every LiveBus must do; a bus is made over a transport that the suite never sees.
 import type { DeltaFrame, LiveBus, LiveFrame } from '#domain';
 import { newId } from '#kernel';
-import { Heard } from './testing/redis-fixture.js';
+import { Heard } from '../heard.js';
 
 export const outputFrame = (projectId: string, headOffset: number): LiveFrame => ({
   kind: 'output',

@@ -1,9 +1,8 @@
 import type { LiveFrame } from '#domain';
 import { newId } from '#kernel';
-import { RedisLiveBus } from './live-bus.adapter.js';
-import { deltaOf, outputFrame } from './live-bus.contract.js';
-import { redisKeys } from './redis-keys.js';
-import { createRedisFixture, Heard, ready, type RedisFixture } from './testing/redis-fixture.js';
+import { RedisLiveBus, redisKeys } from '#jobs';
+import { Heard, deltaOf, outputFrame } from '#testing';
+import { createRedisFixture, ready, type RedisFixture } from './redis-fixture.js';
 
 let fixture: RedisFixture;
 const busOf = (keys = fixture.keys) =>

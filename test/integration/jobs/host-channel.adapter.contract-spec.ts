@@ -1,8 +1,7 @@
 import type { Redis } from 'ioredis';
-import { RedisHostClient } from './host-client.adapter.js';
-import { describeHostChannel } from './host-channel.contract.js';
-import { RedisHostServer } from './host-server.adapter.js';
-import { createRedisFixture, ready, type RedisFixture } from './testing/redis-fixture.js';
+import { RedisHostClient, RedisHostServer } from '#jobs';
+import { describeHostChannel } from '#testing';
+import { createRedisFixture, ready, type RedisFixture } from './redis-fixture.js';
 
 let fixture: RedisFixture;
 let redis: Redis;
