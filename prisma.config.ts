@@ -1,3 +1,4 @@
+// Prisma's command line for this project: where schema and migrations lie, and an engine that works offline.
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'prisma/config';
 

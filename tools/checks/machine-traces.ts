@@ -6,8 +6,9 @@ import { isFixture, type Problem, type ProjectFile } from './project-files.ts';
 /** Places that belong to systems and containers rather than to one person's machine. */
 const PUBLIC_PLACES = /^\/(tmp|opt|srv|usr|var|app|root|workspace|mnt)?(\/|$)/;
 const PUBLIC_HOSTS = /(^|\.)(npmjs\.org|yarnpkg\.com|debian\.org|ubuntu\.com|github\.com|localhost|127\.0\.0\.1)$/;
+/** Somebody's own folder; made-up people may appear in examples. */
 const PERSONAL_FOLDER =
-  /\/Users\/[A-Za-z]|C:\\\\?Users\\|\/home\/(?!agent\b|node\b|user\b|gantry\b|<)[a-z][a-z0-9_-]*\//;
+  /\/Users\/[A-Za-z]|C:\\\\?Users\\|\/home\/(?!(?:agent|node|user|gantry|team|me|you|ann|alice)\b|<)[a-z][a-z0-9_-]*\//;
 
 /** The strings that betray this machine, from where the checkout lies and where npm gets its packages. */
 export function machineTraces(checkout: string, registry: string, home: string = homedir()): string[] {
