@@ -10,7 +10,7 @@ interface Place {
 
 const RULE = /^- \*\*(?<id>[A-Z]{2,6}-[1-9]\d*)\*\* \S/;
 /** A line that means to be a rule, but is not written as one. */
-const NEARLY_RULE = /^\s*[-*] \**[A-Z]{2,6}-\d+\b/;
+const NEARLY_RULE = /^\s*[-*] [*`]*[A-Z]{2,6}-\d+\b/;
 /** Names of standards that look like rules at the beginning of a title. */
 const STANDARDS = new Set(['UTF', 'SHA', 'ISO', 'RFC']);
 

@@ -53,14 +53,18 @@ describe('checkSpecRules', () => {
     ]);
   });
 
-  it.each(['- **ABC-2**: Text.', '- ABC-2 Text.', '* **ABC-2** Text.', '  - **ABC-2** Text.', '- **ABC-2**'])(
-    'QA-8 refuses a line that is nearly a rule: %s',
-    (line) => {
-      expect(messages(page(`- **ABC-1** Text.\n${line}`), spec("it('ABC-1', f);"))).toEqual([
-        'A rule is written `- **ABC-1** Text.`',
-      ]);
-    },
-  );
+  it.each([
+    '- **ABC-2**: Text.',
+    '- ABC-2 Text.',
+    '- `ABC-2` Text.',
+    '* **ABC-2** Text.',
+    '  - **ABC-2** Text.',
+    '- **ABC-2**',
+  ])('QA-8 refuses a line that is nearly a rule: %s', (line) => {
+    expect(messages(page(`- **ABC-1** Text.\n${line}`), spec("it('ABC-1', f);"))).toEqual([
+      'A rule is written `- **ABC-1** Text.`',
+    ]);
+  });
 
   it('QA-8 reads citations only at the beginning of a title, and knows standards from rules', () => {
     expect(citedRules('ABC-1 ABC-2: both, unlike ABC-3')).toEqual(['ABC-1', 'ABC-2']);
