@@ -1,5 +1,6 @@
 // Order, sequence numbers and the end of runs, on a real Postgres.
 import { newId } from '#kernel';
+import pg from 'pg';
 import {
   claimFirst,
   createFixture,
@@ -11,6 +12,18 @@ import {
 } from './persistence-fixture.js';
 
 let fixture: Fixture;
+
+/** Pid of the one backend of this database that waits for a lock; asks until there is one. */
+async function waitingBackend(client: pg.Client): Promise<number> {
+  for (;;) {
+    const { rows } = await client.query<{ pid: number }>(
+      `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+    const [row] = rows;
+    if (row !== undefined) return row.pid;
+  }
+}
+
 beforeAll(async () => {
   fixture = await createFixture();
 });
@@ -33,6 +46,29 @@ it('DATA-1 numbers the events of a project without gaps while many append at onc
   const { events } = await fixture.events.after(project.projectId, 0, { limit: 1000 });
   expect(events.map((event) => event.seq)).toEqual(events.map((_, index) => index + 1));
   expect((await fixture.events.heads([project.projectId])).get(project.projectId)).toBe(events.length);
+});
+
+it('DATA-1 locks the head before any row of a run', async () => {
+  const project = await createProject(fixture);
+  const { result } = await fixture.runs.enqueueCommand(newCommand(fixture, project.projectId));
+  const claimed = await claimFirst(fixture, result.run.runId);
+  const other = new pg.Client({ connectionString: fixture.database.url });
+  await other.connect();
+  try {
+    await other.query('BEGIN');
+    await other.query('SELECT 1 FROM project_head WHERE project_id = $1 FOR UPDATE', [project.projectId]);
+    const finished = fixture.execution.finish(fenceOf(claimed), { status: 'succeeded', activeMs: 1 });
+    const waiting = await waitingBackend(other);
+    const { rows } = await other.query(
+      `SELECT mode FROM pg_locks WHERE pid = $1 AND relation = 'run'::regclass AND mode <> 'AccessShareLock'`,
+      [waiting],
+    );
+    expect(rows).toEqual([]);
+    await other.query('COMMIT');
+    expect((await finished).result.status).toBe('succeeded');
+  } finally {
+    await other.end();
+  }
 });
 
 it('DATA-2 dispatches the first run of a lane only, and the next one when it ends', async () => {

@@ -111,4 +111,13 @@ it('DATA-4 lets nothing pass a run that waits for its conversation', () => {
     busySessions: [],
   });
   expect(chosen).toEqual(['r1', 'r3']);
+  const behind = choosePromotions({
+    waiting: [
+      { runId: 'r1', lane: 'a', sessionId: 's', position: 1 },
+      { runId: 'r2', lane: 'a', sessionId: null, position: 2 },
+    ],
+    busyLanes: [],
+    busySessions: ['s'],
+  });
+  expect(behind).toEqual([]);
 });

@@ -8,8 +8,8 @@ export interface WaitingRun {
 }
 
 /**
- * Chooses the runs to dispatch. `waiting` holds the first queued run of each lane. A lane takes its first run only, never a later
- * one, so order within it holds; a run whose conversation is busy in another lane waits.
+ * Chooses the runs to dispatch. `waiting` holds at least the first queued run of each lane. A lane takes its first run only, never a
+ * later one, so order within it holds; a run whose conversation is busy in another lane waits.
  */
 export function choosePromotions(state: {
   waiting: WaitingRun[];

@@ -11,7 +11,7 @@ const holding: readonly string[] = LANE_HOLDING_STATUSES;
 
 async function requireLease(tx: Tx, lease: HostLease): Promise<void> {
   const [row] = await tx.$queryRaw<unknown[]>`SELECT id FROM host WHERE id = ${lease.hostId}::uuid
-    AND holder_id = ${lease.holderId}::uuid AND epoch = ${lease.epoch} FOR SHARE`;
+    AND holder_id = ${lease.holderId}::uuid AND epoch = ${lease.epoch}`;
   if (row === undefined) throw new AppError('host.lease_lost', 'This worker does not hold the host any more.');
 }
 
