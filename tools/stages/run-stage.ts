@@ -118,7 +118,8 @@ function problemOf(command: readonly string[], { code, signal }: Ending): string
   return code === 0 ? undefined : `${nameOf(command)} ended with exit code ${code}.`;
 }
 
-function judge(stage: Stage, seconds: number, problems: readonly string[], folder: string): Outcome {
+/** The outcome of a stage that took `seconds`, from what went wrong with its commands and from its results below `folder`. */
+export function judge(stage: Stage, seconds: number, problems: readonly string[], folder: string): Outcome {
   const reasons = [...problems];
   if (seconds > stage.budgetS) reasons.push(`Over budget: ${seconds.toFixed(1)} s of ${stage.budgetS} s.`);
   const { name } = stage;
