@@ -7,3 +7,12 @@ export { type ModelStandIn, type ModelStandInOptions, startModelStandIn } from '
 export type { Outcome, RecordedRequest } from './model-stand-in/request-log.js';
 export { createTestDatabase, type TestDatabase } from './test-database.js';
 export { testEnv, type TestEnv } from './test-env.js';
+export {
+  spawnService,
+  waitUntilReady,
+  type Probe,
+  type ServiceName,
+  type ServiceOptions,
+  type ServiceProcess,
+} from './service-process.js';
+export { startStack, type Stack, type StackOptions } from './stack.js';
