@@ -78,6 +78,8 @@ export const ERROR_CODES = {
   'broker.upstream_failed': 'unavailable',
   'broker.not_configured': 'unavailable',
   'broker.provider_unknown': 'not_found',
+  'broker.request_refused': 'invalid',
+  'broker.path_refused': 'forbidden',
   'write.fenced': 'conflict',
   'feature.not_available': 'invalid',
   'service.unavailable': 'unavailable',

@@ -8,7 +8,7 @@ import type { HealthRegistry, HealthScope } from './health-registry.js';
 
 export interface StatusPages {
   health: HealthRegistry;
-  metrics: Metrics;
+  metrics: Pick<Metrics, 'render'>;
   /** Hears of a page that could not be made. */
   logger: Logger;
 }
