@@ -109,7 +109,7 @@ function plan(facts: {
     'demo-model': {
       env: {},
       args: ['--port', String(ports.model), '--key', modelKey],
-      probe: { url: `http://127.0.0.1:${ports.model}`, path: '/healthz' },
+      probe: { url: `http://127.0.0.1:${ports.model}`, path: '/api/hello' },
     },
     broker: {
       env: {
