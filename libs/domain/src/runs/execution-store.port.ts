@@ -91,6 +91,8 @@ export interface NewProcess {
   fingerprint: string;
   /** SHA-256 (hex) of the token in its environment; null for commands. */
   tokenHash: string | null;
+  /** Boot of the sandbox in which it is about to start: a successor in another boot knows that it is gone and starts nothing twice. */
+  bootId?: string;
 }
 
 export interface NewPermissionRequest extends RunFence {

@@ -59,6 +59,7 @@ export class PgExecutionStore implements ExecutionStore {
           kind: process.kind,
           fingerprint: process.fingerprint,
           tokenHash: process.tokenHash,
+          bootId: process.bootId ?? null,
           epoch: 1,
         },
       });
