@@ -1,7 +1,7 @@
 // Runs one stage as child processes and judges it: exit codes, budget, and for Jest what its results say.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createWriteStream, mkdirSync, rmSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { RESULTS_FOLDER } from './catalog.ts';
@@ -34,18 +34,18 @@ export async function runStage(stage: Stage, surroundings: Surroundings): Promis
   const elapsedMs = (): number => performance.now() - startedAt;
   mkdirSync(join(folder, RESULTS_FOLDER), { recursive: true });
   if (stage.jestResults !== undefined) rmSync(join(folder, stage.jestResults), { force: true });
-  const log = createWriteStream(join(folder, RESULTS_FOLDER, `${stage.name}.log`));
+  const log = openSync(join(folder, RESULTS_FOLDER, `${stage.name}.log`), 'w');
   const reasons: string[] = [];
   for (const command of stage.commands) {
     const leftMs = stage.budgetS * HANG_FACTOR * 1000 - elapsedMs();
     const result = await runCommand(command, leftMs, surroundings, (line) => {
-      log.write(`${line}\n`);
+      writeSync(log, `${line}\n`);
       if (stage.noise?.test(line) !== true) surroundings.print(stage.name, line);
     });
     if (result.problem !== undefined) reasons.push(result.problem);
     if (result.hung) break;
   }
-  log.end();
+  closeSync(log);
   return judge(stage, elapsedMs() / 1000, reasons, folder);
 }
 
