@@ -1,0 +1,51 @@
+// Takes over a unix socket path without a gap: listens under a name of its own, then renames that over the path.
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import type { Server } from 'node:net';
+import { dirname, join } from 'node:path';
+import { AppError } from '#kernel';
+
+/** Everybody may connect (the sandbox user has another uid); who it is, the token says. */
+const SOCKET_MODE = 0o666;
+const FOLDER_MODE = 0o755;
+const WRITABLE_FOR_OTHERS = 0o022;
+
+/**
+ * Listens at a path that another process may be serving now. From the rename on every new connection comes here, while that process keeps
+ * those it has. The path is never removed, neither before (there would be a gap) nor after (it might be a successor's by then): a dead
+ * socket refuses connections, which is what callers should see.
+ *
+ * Throws `config.invalid` when the folder could be written by others (who could then put their own socket there) or the path is no socket.
+ */
+export async function listenByRename(server: Server, socketPath: string): Promise<void> {
+  const folder = dirname(socketPath);
+  prepareFolder(folder);
+  checkPath(socketPath);
+  const temporary = join(folder, `.${randomBytes(4).toString('hex')}`);
+  server.listen(temporary);
+  await once(server, 'listening');
+  try {
+    chmodSync(temporary, SOCKET_MODE);
+    renameSync(temporary, socketPath);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+}
+
+function prepareFolder(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
+  const stat = lstatSync(folder);
+  if (!stat.isDirectory()) throw new AppError('config.invalid', "The broker socket's folder is not a directory.");
+  if ((stat.mode & WRITABLE_FOR_OTHERS) !== 0) {
+    throw new AppError('config.invalid', "The broker socket's folder must be writable by its owner only.");
+  }
+}
+
+function checkPath(socketPath: string): void {
+  const stat = lstatSync(socketPath, { throwIfNoEntry: false });
+  if (stat !== undefined && !stat.isSocket()) {
+    throw new AppError('config.invalid', 'The broker socket path is taken by something that is not a socket.');
+  }
+}
