@@ -47,7 +47,7 @@ export default tseslint.config(
       '@typescript-eslint/no-confusing-void-expression': 'off',
       '@typescript-eslint/restrict-template-expressions': [
         'error',
-        { allowNumber: true, allow: [{ from: 'lib', name: ['URL', 'URLSearchParams'] }] },
+        { allowNumber: true, allow: ['URL', 'URLSearchParams'] },
       ],
       // Code points are what the terminal and the redactor count in.
       '@typescript-eslint/no-misused-spread': ['error', { allow: ['string'] }],
