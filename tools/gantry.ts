@@ -1,7 +1,4 @@
-// The command line behind the Makefile.
-import { makeContext } from './ops/cli/context.ts';
-import { startTestEnv, stopTestEnv } from './ops/cli/test-env.ts';
-const args = process.argv.slice(2);
-const context = await makeContext({ env: {}, yes: true, dataFolder: 'data-test' });
-if (args.includes('--down')) await stopTestEnv(context);
-else await startTestEnv(context);
+// The command line behind the Makefile: `node tools/gantry.ts <command>`. Errors that a person can act on were printed by their step.
+import { runCommandLine } from './ops/cli/command-line.ts';
+
+process.exitCode = await runCommandLine(process.argv.slice(2), process.env);

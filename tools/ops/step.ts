@@ -35,14 +35,14 @@ export class Steps {
    */
   async run<T>(name: string, work: (say: Say) => Promise<T> | T): Promise<T> {
     const start = this.#now();
-    let visible = false;
+    const said: string[] = [];
     const say: Say = (what) => {
-      visible = true;
+      said.push(what);
       this.#out.write(`  ${name}: ${what}\n`);
     };
     try {
       const result = await work(say);
-      if (visible) this.#out.write(`✓ ${name} (${this.#seconds(start)})\n`);
+      if (said.length > 0) this.#out.write(`✓ ${name} (${this.#seconds(start)})\n`);
       return result;
     } catch (error) {
       this.#out.write(describeFailure(name, this.#seconds(start), error));

@@ -63,13 +63,13 @@ export class DockerApi {
   /** Pulls from a registry. Fails when it takes longer than `timeoutMs`. */
   async pullImage(name: string, tag: string, timeoutMs: number): Promise<void> {
     const query = new URLSearchParams({ fromImage: name, tag });
-    await this.#progress('POST', `/images/create?${query}`, { timeoutMs });
+    await this.#progress('POST', `/images/create?${query.toString()}`, { timeoutMs });
   }
 
   /** Makes an image of a tar archive of a root file system. */
   async importImage(name: string, tag: string, archive: Readable): Promise<void> {
     const query = new URLSearchParams({ fromSrc: '-', repo: name, tag });
-    await this.#progress('POST', `/images/create?${query}`, { body: archive });
+    await this.#progress('POST', `/images/create?${query.toString()}`, { body: archive });
   }
 
   async loadImage(archive: Readable): Promise<void> {
@@ -95,14 +95,19 @@ export class DockerApi {
       buildargs: JSON.stringify(options.buildArgs),
       ...(options.dockerfile ? { dockerfile: options.dockerfile } : {}),
     });
-    await this.#progress('POST', `/build?${query}`, { body: context, onLine: options.onLine });
+    await this.#progress('POST', `/build?${query.toString()}`, { body: context, onLine: options.onLine });
   }
 
   /** Containers, stopped ones too unless `running`; only those with `label` if given. */
   async containers(filter: { label?: string; running?: boolean } = {}): Promise<ContainerSummary[]> {
     const filters = JSON.stringify(filter.label ? { label: [filter.label] } : {});
     const query = new URLSearchParams({ all: filter.running ? '0' : '1', filters });
-    return this.#json('GET', `/containers/json?${query}`);
+    return this.#json('GET', `/containers/json?${query.toString()}`);
+  }
+
+  /** SIGTERM, and SIGKILL after 10 s. */
+  async stopContainer(id: string): Promise<void> {
+    await this.#ignoreMissing(this.#json('POST', `/containers/${id}/stop?t=10`));
   }
 
   async removeContainer(id: string): Promise<void> {
@@ -111,7 +116,7 @@ export class DockerApi {
 
   async volumes(label: string): Promise<string[]> {
     const query = new URLSearchParams({ filters: JSON.stringify({ label: [label] }) });
-    const answer = await this.#json<{ Volumes: { Name: string }[] | null }>('GET', `/volumes?${query}`);
+    const answer = await this.#json<{ Volumes: { Name: string }[] | null }>('GET', `/volumes?${query.toString()}`);
     return (answer.Volumes ?? []).map((volume) => volume.Name);
   }
 
@@ -121,7 +126,7 @@ export class DockerApi {
 
   async networks(label: string): Promise<string[]> {
     const query = new URLSearchParams({ filters: JSON.stringify({ label: [label] }) });
-    return (await this.#json<{ Id: string }[]>('GET', `/networks?${query}`)).map((network) => network.Id);
+    return (await this.#json<{ Id: string }[]>('GET', `/networks?${query.toString()}`)).map((network) => network.Id);
   }
 
   async removeNetwork(id: string): Promise<void> {

@@ -17,7 +17,7 @@ export function describeChanges(changes: readonly HostChange[]): string {
 
 export interface Terminal {
   assumeYes: boolean;
-  ask(question: string): Promise<string>;
+  ask: (question: string) => Promise<string>;
 }
 
 const terminalQuestion = async (question: string): Promise<string> => {

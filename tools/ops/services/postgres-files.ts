@@ -81,9 +81,13 @@ export async function reachablePrograms(user: SystemUser | undefined, say: Say):
   );
 }
 
+/** Where the data lies when its user cannot go to the folder `wished`. */
+export const dataFolderElsewhere = (wished: string): string =>
+  join(PUBLIC_FOLDER, `postgres-data-${shortHash(wished)}`);
+
 /** The data's folder, made and owned by `user`: `wished`, or one in /var/lib/gantry if the user cannot go there. */
 export async function reachableDataFolder(wished: string, user: SystemUser | undefined, say: Say): Promise<string> {
-  const elsewhere = join(PUBLIC_FOLDER, `postgres-data-${shortHash(wished)}`);
+  const elsewhere = dataFolderElsewhere(wished);
   for (const folder of existsSync(elsewhere) ? [elsewhere] : [wished, elsewhere]) {
     mkdirSync(dirname(folder), { recursive: true });
     mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -31,7 +31,7 @@ export class ManagedService extends EventEmitter<{ changed: [] }> {
   readonly logFile: string;
   #spec: ServiceSpec | undefined;
   #state: ServiceState = 'stopped';
-  #process: (ServiceRecord & { startedByUs: boolean }) | undefined;
+  #process: Omit<ServiceRecord, 'restarts'> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #failures = 0;
   #restarts = 0;
@@ -44,9 +44,7 @@ export class ManagedService extends EventEmitter<{ changed: [] }> {
   }
 
   get record(): ServiceRecord | undefined {
-    if (!this.#process) return undefined;
-    const { identity, fingerprint, sinceMs } = this.#process;
-    return { identity, fingerprint, sinceMs, restarts: this.#restarts };
+    return this.#process && { ...this.#process, restarts: this.#restarts };
   }
 
   get status(): ServiceStatus {
@@ -68,8 +66,9 @@ export class ManagedService extends EventEmitter<{ changed: [] }> {
   /** Takes over a process that an earlier supervisor started. Gives whether it still lives. */
   adopt(record: ServiceRecord): boolean {
     if (!isAlive(record.identity)) return false;
-    this.#restarts = record.restarts;
-    this.#process = { ...record, startedByUs: false };
+    const { restarts, ...process } = record;
+    this.#restarts = restarts;
+    this.#process = process;
     this.#become('running');
     this.#watchAdopted(record.identity);
     return true;
@@ -131,7 +130,7 @@ export class ManagedService extends EventEmitter<{ changed: [] }> {
     child.once('error', (error) => ended(error.message));
     child.once('exit', (code, signal) => ended(signal ?? `code ${code}`));
     if (!identity) return; // 'error' follows
-    this.#process = { identity, fingerprint: fingerprintOf(spec), sinceMs: Date.now(), restarts: 0, startedByUs: true };
+    this.#process = { identity, fingerprint: fingerprintOf(spec), sinceMs: Date.now() };
     this.#become('running');
   }
 
@@ -150,10 +149,11 @@ export class ManagedService extends EventEmitter<{ changed: [] }> {
 
   #watchAdopted(identity: ProcessIdentity): void {
     const look = setInterval(() => {
-      if (this.#process?.identity !== identity) return clearInterval(look);
-      if (isAlive(identity)) return;
+      const current = this.#process;
+      if (current?.identity === identity && isAlive(identity)) return;
       clearInterval(look);
-      this.#died('ended while another supervisor watched it', Date.now() - (this.#process?.sinceMs ?? 0));
+      // Its exit code went to whoever started it.
+      if (current?.identity === identity) this.#died('unknown', Date.now() - current.sinceMs);
     }, ADOPTED_LOOK_MS);
   }
 

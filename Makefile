@@ -1,0 +1,15 @@
+# One front door. Everything happens in tools/; `make help` lists the commands.
+# YES=1 asks no questions. SERVICE=worker limits `make logs`.
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+.PHONY: help up down restart reset logs status test test-env build
+
+GANTRY = @command -v node >/dev/null || { echo "Node 20.19 or later is needed: https://nodejs.org" >&2; exit 1; }; \
+	node tools/bootstrap.mjs
+FLAGS = $(if $(YES),--yes)
+
+help: ; $(GANTRY) --help
+up down restart reset status test-env: ; $(GANTRY) $@ $(FLAGS)
+logs: ; $(GANTRY) logs $(if $(SERVICE),--service $(SERVICE))
+test: ; $(GANTRY) test $(FLAGS) $(if $(STAGES),-- $(STAGES))
+build: ; $(GANTRY) build

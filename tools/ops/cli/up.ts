@@ -1,0 +1,166 @@
+// `up` and `restart`: from whatever state the machine is in to a running Gantry, or from a running one to the same with new processes.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { buildChanged, builtVersion } from '../build/build.ts';
+import { checkout } from '../checkout.ts';
+import { PortBook } from '../host/free-port.ts';
+import { keepSecret } from '../host/private-file.ts';
+import { importSource } from '../import-source.ts';
+import { noteInstance, readInstanceId } from '../instance.ts';
+import { baseEnvironment, ownServices, type ServicePlan } from '../services/own-services.ts';
+import { awaitReady, probeUrl, type Probe } from '../services/readiness.ts';
+import { StepError } from '../step.ts';
+import type { SupervisorClient } from '../supervisor/control-client.ts';
+import type { ServiceSpec } from '../supervisor/service-spec.ts';
+import type { Context } from './context.ts';
+import {
+  prepareEngine,
+  prepareHost,
+  prepareImage,
+  prepareStorage,
+  prepareSupervisor,
+  prepareTools,
+  type StorageUrls,
+} from './prepare.ts';
+
+const DEMO_PORT = 7424;
+
+/** What a user is told at the end. */
+export interface Ready {
+  url: string;
+  token: string;
+}
+
+/** Brings everything up; what runs as it should is left alone (OPS-4). `restart`: Gantry's own services are started anew. */
+export async function up(context: Context, options: { restart: boolean }): Promise<Ready> {
+  const { steps, config, layout } = context;
+  await prepareHost(context, { chromium: false });
+  await steps.run('Build', buildChanged);
+  const supervisor = await prepareSupervisor(context);
+  const storage = await prepareStorage(context, supervisor, { durable: true });
+  await migrateDatabase(context, storage);
+  const engine = await prepareEngine(context);
+  const sandboxImage = await prepareImage(context, engine);
+  const tools = await prepareTools(context);
+  const token = keepSecret(layout.adminToken, 'gnt_');
+  const plan: ServicePlan = {
+    layout,
+    ...storage,
+    dockerSocket: engine.api.socketPath,
+    sandboxImage,
+    tools,
+    projectRoots: config.projectRoots,
+    version: builtVersion('services'),
+    ...(await choosePorts(context, supervisor)),
+  };
+  await startServices(context, supervisor, plan, options);
+  const url = config.gateway.publicUrl ?? probeUrl(config.gateway.host, plan.gateway.port, config.gateway.tls, '');
+  noteInstance(layout, {
+    instanceId: await readInstanceId(storage.databaseUrl),
+    engineSocket: engine.api.socketPath,
+    urls: { gateway: url, worker: probeUrl(plan.worker.host, plan.worker.port, false, '') },
+  });
+  return { url, token };
+}
+
+async function migrateDatabase({ steps }: Context, { databaseUrl }: StorageUrls): Promise<void> {
+  await steps.run('Migrations', async (say) => {
+    const built = pathToFileURL(join(checkout, 'dist', 'libs', 'persistence', 'src', 'migrate.js')).href;
+    const { migrate } = (await import(built)) as { migrate: (url: string, folder: string) => Promise<string[]> };
+    try {
+      const applied = await migrate(databaseUrl, join(checkout, 'prisma', 'migrations'));
+      if (applied.length > 0) say(`applied ${applied.join(', ')}`);
+    } catch (error) {
+      throw new StepError(
+        `A migration failed: ${error instanceof Error ? error.message : String(error)}`,
+        'The database is as before that migration. Report it with this message.',
+        error,
+      );
+    }
+  });
+}
+
+async function choosePorts(
+  { steps, config, layout }: Context,
+  supervisor: SupervisorClient,
+): Promise<Pick<ServicePlan, 'gateway' | 'worker' | 'demo'>> {
+  return steps.run('Ports', async (say) => {
+    const running = new Set(
+      (await supervisor.status()).flatMap(({ name, state }) => (state === 'running' ? [name] : [])),
+    );
+    const book = new PortBook(layout.ports);
+    const choose = async (name: string, host: string, usual: number, fixed: boolean): Promise<number> => {
+      const port = await book.choose({ name, host, usual, fixed, held: running.has(name) });
+      if (port === undefined) throw portTaken(name, usual, fixed);
+      if (port !== usual && !running.has(name)) say(`${name} takes ${port}, because ${usual} is in use`);
+      return port;
+    };
+    const { gateway, worker } = config;
+    return {
+      gateway: { host: gateway.host, port: await choose('gateway', gateway.host, gateway.port, gateway.portIsGiven) },
+      worker: { host: worker.host, port: await choose('worker', worker.host, worker.port, worker.portIsGiven) },
+      demo: config.demoModel
+        ? {
+            port: await choose('demo-model', '127.0.0.1', DEMO_PORT, false),
+            key: keepSecret(join(layout.secrets, 'demo-model-key'), 'demo-'),
+          }
+        : undefined,
+    };
+  });
+}
+
+function portTaken(name: string, port: number, fixed: boolean): StepError {
+  return fixed
+    ? new StepError(`Port ${port} for the ${name} is in use.`, 'End what holds it, or set another port.')
+    : new StepError(`No free port for the ${name} near ${port}.`, 'End what holds them.');
+}
+
+/** Services that `restart` starts anew. Their agents live on in the sandboxes. */
+const RESTARTED = ['gateway', 'worker', 'broker'];
+
+async function startServices(
+  { steps, config, layout, env }: Context,
+  supervisor: SupervisorClient,
+  plan: ServicePlan,
+  { restart }: { restart: boolean },
+): Promise<void> {
+  await steps.run('Services', async (say) => {
+    const { environmentFor } = await importSource<typeof import('#config')>('config');
+    const specs = ownServices(plan, (program) => environmentFor(program, env), baseEnvironment(env));
+    config.projectRoots.forEach((folder) => mkdirSync(folder, { recursive: true }));
+    mkdirSync(join(layout.brokerSocket, '..'), { recursive: true, mode: 0o755 });
+    const before = new Map((await supervisor.status()).map(({ name, pid }) => [name, pid]));
+    if (before.has('demo-model') && !plan.demo) await supervisor.stop('demo-model');
+    if (restart) for (const name of RESTARTED) await supervisor.stop(name);
+    const after = await supervisor.apply(specs);
+    const started = after.filter(({ name, pid }) => pid !== before.get(name)).map(({ name }) => name);
+    if (started.length > 0) say(`starting ${started.join(', ')}`);
+    if (plan.demo && started.includes('demo-model')) {
+      say('no ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN: answers come from the demo model, at no cost');
+    }
+    await awaitAll(supervisor, specs, plan, config.gateway.tls);
+  });
+}
+
+async function awaitAll(
+  supervisor: SupervisorClient,
+  specs: readonly ServiceSpec[],
+  { layout, gateway, worker, demo }: ServicePlan,
+  tls: boolean,
+): Promise<void> {
+  const targets: Record<string, Probe['target']> = {
+    gateway: { url: probeUrl(gateway.host, gateway.port, tls) },
+    worker: { url: probeUrl(worker.host, worker.port, false) },
+    broker: { socketPath: layout.brokerSocket, path: '/healthz' },
+    ...(demo ? { 'demo-model': { url: probeUrl('127.0.0.1', demo.port, false, '/healthz') } } : {}),
+  };
+  await Promise.all(
+    specs.map(({ name }) => {
+      const target = targets[name];
+      if (!target) throw new Error(`no probe for ${name}`);
+      const status = async () => (await supervisor.status()).find((candidate) => candidate.name === name);
+      return awaitReady({ service: name, logFile: join(layout.logs, `${name}.log`), target }, status);
+    }),
+  );
+}
