@@ -1,19 +1,23 @@
-// Links between the project's own pages: the file is there, and the heading too.
+// Links between the project's own pages: the file is there, and the heading too. So is every path that a page names.
 import { posix } from 'node:path';
 import { isFixture, type Problem, type ProjectFile } from './project-files.ts';
 
 const LINK = /!?\[[^\]]*\]\((?<target>[^)\s]+)(?:\s+"[^"]*")?\)/g;
+/** A file or folder of the project in a code span; one with a placeholder (`libs/<part>`) is not meant literally. */
+const NAMED_PATH = /`(?<path>(?:apps|docker|docs|libs|prisma|test|tools)\/[\w./@-]*)`/g;
 const EXTERNAL = /^[a-z][a-z0-9+.-]*:/i;
 
-/** Text without code, in which a link is only an example. Keeps the number of lines. */
-const withoutCode = (text: string): string =>
-  text.replace(/^(```|~~~)[\s\S]*?^\1/gm, (block) => block.replace(/[^\n]/g, '')).replace(/`[^`\n]*`/g, '');
+/** Without code blocks, in which everything is only an example. Keeps the number of lines. */
+const withoutBlocks = (text: string): string =>
+  text.replace(/^(```|~~~)[\s\S]*?^\1/gm, (block) => block.replace(/[^\n]/g, ''));
+
+const withoutCode = (text: string): string => withoutBlocks(text).replace(/`[^`\n]*`/g, '');
 
 /** GitHub's anchors: lower case, punctuation dropped, blanks to hyphens, a number for a repeated heading. */
 export function anchorsOf(text: string): Set<string> {
   const anchors = new Set<string>();
   const seen = new Map<string, number>();
-  for (const [, heading = ''] of text.replace(/^(```|~~~)[\s\S]*?^\1/gm, '').matchAll(/^#{1,6}\s+(.+?)\s*#*$/gm)) {
+  for (const [, heading = ''] of withoutBlocks(text).matchAll(/^#{1,6}\s+(.+?)\s*#*$/gm)) {
     const slug = heading
       .toLowerCase()
       .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
@@ -43,16 +47,26 @@ export function checkMarkdownLinks(files: readonly ProjectFile[], exists: (path:
       ? undefined
       : `${path} has no heading #${anchor}.`;
   };
+  const named = (path: string): string | undefined =>
+    exists(path.replace(/\/$/, '')) ? undefined : `${path} does not exist.`;
   return [...pages]
     .filter(([path]) => !isFixture(path))
-    .flatMap(([path, text]) =>
-      withoutCode(text)
-        .split('\n')
-        .flatMap((content, index) =>
-          [...content.matchAll(LINK)].flatMap((match) => {
-            const message = problemOf(path, match.groups?.['target'] ?? '');
-            return message === undefined ? [] : [{ path, line: index + 1, message }];
-          }),
-        ),
-    );
+    .flatMap(([path, text]) => [
+      ...findAll(path, withoutCode(text), LINK, (match) => problemOf(path, match['target'] ?? '')),
+      ...findAll(path, withoutBlocks(text), NAMED_PATH, (match) => named(match['path'] ?? '')),
+    ]);
+}
+
+function findAll(
+  path: string,
+  text: string,
+  pattern: RegExp,
+  problemOf: (groups: Record<string, string | undefined>) => string | undefined,
+): Problem[] {
+  return text.split('\n').flatMap((content, index) =>
+    [...content.matchAll(pattern)].flatMap(({ groups = {} }) => {
+      const message = problemOf(groups);
+      return message === undefined ? [] : [{ path, line: index + 1, message }];
+    }),
+  );
 }

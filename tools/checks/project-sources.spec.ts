@@ -104,6 +104,7 @@ describe('checkMarkdownLinks', () => {
     '[x](#a "title")',
     '[x](https://example.org/missing.md)',
     '`[x](missing.md)`',
+    'see `docs/spec/`, `libs/<part>/src`, `apps/*/src` and `build/x`',
     '```\n[x](missing.md)\n```',
     '[x](my%20file.md)',
   ])('QA-13 accepts %s', (link) => {
