@@ -11,7 +11,7 @@ const swc = (parser, transform = {}) => ({
   sourceMaps: 'inline',
   swcrc: false,
 });
-const esmOnly = ['@nestjs', '@anthropic-ai', 'https-proxy-agent', 'agent-base'];
+const esmOnly = ['@nestjs', '@anthropic-ai', 'https-proxy-agent', 'proxy-agent-negotiate', 'agent-base'];
 /** `timeoutMs` is what one test may take: a hang is a failure, a busy machine is not. */
 const project = (displayName, match, roots, timeoutMs) => ({
   displayName,
