@@ -75,9 +75,9 @@ describe('the demo model', () => {
   it('DEMO-8 makes relative file paths absolute with the working directory that the client names', () => {
     const { blocks } = ask('demo:write a/b.txt hi', {
       tools: [tool('Write')],
-      system: [{ type: 'text', text: '# Environment\n - Primary working directory: /work/x\n' }],
+      system: [{ type: 'text', text: '# Environment\n - Primary working directory: /srv/x\n' }],
     });
-    expect(blocks[1]).toMatchObject({ input: { file_path: '/work/x/a/b.txt', content: 'hi' } });
+    expect(blocks[1]).toMatchObject({ input: { file_path: '/srv/x/a/b.txt', content: 'hi' } });
   });
 
   it('DEMO-9 says so when a tool was not offered', () => {
