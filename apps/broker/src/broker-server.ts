@@ -11,7 +11,7 @@ import { Exchange, type ExchangeParts } from './exchange.js';
 import { errorStatus, sendErrorRaw } from './http/api-error.js';
 import type { Provider } from './providers/provider.js';
 import { RequestLog } from './request-line.js';
-import { listenByRename } from './unix-listener.js';
+import { acceptWaiting, listenByRename } from './unix-listener.js';
 
 export interface BrokerOptions {
   socketPath: string;
@@ -99,6 +99,7 @@ export class BrokerServer {
   async drain(limitMs: number): Promise<void> {
     this.draining = true;
     this.health.startDraining();
+    await acceptWaiting();
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
     const timer = setTimeout(() => {
       this.options.logger.warn({ requests: this.running }, 'drain limit reached, breaking off');

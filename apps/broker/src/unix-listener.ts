@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import type { Server } from 'node:net';
 import { dirname, join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { AppError } from '#kernel';
 
 /** Everybody may connect (the sandbox user has another uid); who it is, the token says. */
@@ -32,6 +33,15 @@ export async function listenByRename(server: Server, socketPath: string): Promis
     rmSync(temporary, { force: true });
     throw error;
   }
+}
+
+/**
+ * Connections made before a successor's rename may still wait in the listening socket's queue, and closing it would reset them. After a
+ * whole turn of the event loop they have been accepted; later ones go to the successor.
+ */
+export async function acceptWaiting(): Promise<void> {
+  await setImmediate();
+  await setImmediate();
 }
 
 function prepareFolder(folder: string): void {

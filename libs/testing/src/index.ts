@@ -1,7 +1,9 @@
 // What tests and the demo share: services as processes, builders, the model stand-in.
 export { describeHostChannel, handlersWith } from './contracts/host-channel.contract.js';
 export { deltaOf, describeLiveBus, outputFrame } from './contracts/live-bus.contract.js';
+export { describeTokenDirectory, type TokenDirectorySubject } from './contracts/token-directory.contract.js';
 export { Heard } from './heard.js';
+export { InMemoryTokenDirectory } from './in-memory-token-directory.js';
 export { freePort, type RedisProcess, startRedisProcess } from './redis-process.js';
 export { type ModelStandIn, type ModelStandInOptions, startModelStandIn } from './model-stand-in/model-stand-in.js';
 export type { Outcome, RecordedRequest } from './model-stand-in/request-log.js';
