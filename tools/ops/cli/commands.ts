@@ -8,7 +8,7 @@ import { checkout } from '../checkout.ts';
 import { buildChanged } from '../build/build.ts';
 import { withLock } from '../host/lock.ts';
 import { SupervisorClient } from '../supervisor/control-client.ts';
-import { StepError, Steps } from '../step.ts';
+import { ReportedFailure, StepError, Steps } from '../step.ts';
 import { makeContext, type Context } from './context.ts';
 import { down } from './down.ts';
 import { logs } from './logs.ts';
@@ -104,10 +104,15 @@ async function ask(question: string): Promise<string> {
   }
 }
 
-/** `make test`: the test services, then every stage. */
+/** `make test`: the test services, while there is a terminal to ask on, then every stage. */
 async function test(call: Call): Promise<number> {
   const context = await testContextOf(call);
-  await exclusively(context, () => startTestEnv(context));
+  try {
+    await exclusively(context, () => startTestEnv(context));
+  } catch (error) {
+    // It has been printed. The stage `environment` tries again and counts it; stages that need no services still run.
+    if (!(error instanceof ReportedFailure)) throw error;
+  }
   const stages = spawn(process.execPath, [join(checkout, 'tools', 'stages', 'main.ts'), ...call.rest], {
     cwd: checkout,
     stdio: 'inherit',
