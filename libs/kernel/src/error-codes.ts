@@ -3,6 +3,7 @@ import type { ErrorKind } from './error-policy.js';
 
 export const ERROR_CODES = {
   'request.unknown_event': 'invalid',
+  'request.unknown_route': 'not_found',
   'request.invalid_payload': 'invalid',
   'request.too_large': 'too_large',
   'request.idempotency_mismatch': 'conflict',

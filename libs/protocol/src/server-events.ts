@@ -48,7 +48,14 @@ export const SERVER_EVENTS = {
   queue_changed: { summary: 'The lanes of a joined project.', payload: queueSnapshot },
   server_notice: {
     summary: 'A word from the service: drain, version skew, limits.',
-    payload: z.object({ code: z.string(), message: z.string(), retry_after_ms: z.int().optional() }),
+    payload: z.object({
+      code: z
+        .string()
+        .describe('`service.draining`: connect again. `resync_required`: join the project of project_id again'),
+      message: z.string(),
+      project_id: id.optional(),
+      retry_after_ms: z.int().optional(),
+    }),
   },
 } satisfies Record<string, { summary: string; payload: z.ZodType }>;
 
