@@ -1,5 +1,5 @@
 // `logs`: the end of every service's log, then what is written from now on, each line with its service's name.
-import { closeSync, fstatSync, openSync, readSync, readdirSync, watch } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readSync, readdirSync, statSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { StepError } from '../step.ts';
 
@@ -17,13 +17,14 @@ export class GrowingFile {
 
   /** The last `count` lines; further reading goes on after them. */
   lastLines(count: number): string[] {
-    this.#offset = Math.max(0, this.#size() - TAIL_BYTES);
+    this.#offset = Math.max(0, (statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0) - TAIL_BYTES);
     const cutsALine = this.#offset > 0;
     const lines = this.newLines();
     return (cutsALine ? lines.slice(1) : lines).slice(-count);
   }
 
   newLines(): string[] {
+    if (!existsSync(this.#path)) return []; // removed, e.g. by `make reset`
     const descriptor = openSync(this.#path, 'r');
     try {
       const { size } = fstatSync(descriptor);
@@ -32,15 +33,6 @@ export class GrowingFile {
       const length = readSync(descriptor, added, 0, added.length, this.#offset);
       this.#offset += length;
       return this.#split(added.subarray(0, length));
-    } finally {
-      closeSync(descriptor);
-    }
-  }
-
-  #size(): number {
-    const descriptor = openSync(this.#path, 'r');
-    try {
-      return fstatSync(descriptor).size;
     } finally {
       closeSync(descriptor);
     }
@@ -86,14 +78,15 @@ export async function logs(
   const files = new Map(names.map((name) => [name, new GrowingFile(join(folder, `${name}.log`))]));
   const print = (name: string, added: string[]): void =>
     added.forEach((line) => write(`${name.padEnd(width)} | ${line}\n`));
-  for (const [name, file] of files) print(name, file.lastLines(lines));
-  if (!follow) return;
-  const watcher = watch(folder, { signal: stop }, (_event, fileName) => {
-    const name = LOG.exec(fileName ?? '')?.[1];
+  // Watching begins before reading, so that nothing that is written in between is missed.
+  const watcher = follow ? watch(folder, { signal: stop }) : undefined;
+  watcher?.on('change', (_event, fileName) => {
+    const name = LOG.exec(String(fileName))?.[1];
     if (name === undefined || (service !== undefined && name !== service)) return;
     const file = files.get(name) ?? new GrowingFile(join(folder, `${name}.log`));
     files.set(name, file);
     print(name, file.newLines());
   });
-  await new Promise<void>((resolve, reject) => watcher.once('close', resolve).once('error', reject));
+  for (const [name, file] of files) print(name, file.lastLines(lines));
+  if (watcher) await new Promise<void>((resolve, reject) => watcher.once('close', resolve).once('error', reject));
 }

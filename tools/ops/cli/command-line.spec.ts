@@ -1,0 +1,38 @@
+// Help, wrong use and exit codes, as a user meets them: the program itself.
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { checkout } from '../checkout.ts';
+
+const run = (...args: string[]) => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(checkout, 'tools', 'gantry.ts'), ...args], {
+    encoding: 'utf8',
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'] },
+  });
+  return { status, stdout, stderr };
+};
+
+describe('the command line', () => {
+  it('OPS-21 lists every command on --help', () => {
+    const { status, stdout } = run('--help');
+    expect(status).toBe(0);
+    for (const name of ['up', 'down', 'restart', 'reset', 'logs', 'status', 'test-env', 'test']) {
+      expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
+    }
+  });
+
+  it('OPS-21 explains one command', () => {
+    const { status, stdout } = run('logs', '--help');
+    expect(status).toBe(0);
+    expect(stdout).toContain('--service <name>');
+  });
+
+  it.each([[['fly']], [[]], [['toString']], [['up', '--loud']], [['up', 'extra']]])(
+    'OPS-21 answers %j with help and exit code 2, and does nothing',
+    (args) => {
+      const { status, stdout, stderr } = run(...args);
+      expect(status).toBe(2);
+      expect(stdout).toBe('');
+      expect(stderr).toContain('Usage:');
+    },
+  );
+});

@@ -1,0 +1,15 @@
+// A service for the supervisor's tests. Arguments: `line <text>` prints, `exit <code>` ends, `hold` stays, `deaf` ignores SIGTERM,
+// `child` starts a grandchild in the same group and prints its pid, `env <name>` prints a variable. They are worked off in order.
+import { spawn } from 'node:child_process';
+
+const words = process.argv.slice(2);
+for (let at = 0; at < words.length; at++) {
+  const word = words[at];
+  if (word === 'line') console.log(words[++at]);
+  if (word === 'env') console.log(process.env[words[++at]] ?? 'unset');
+  if (word === 'exit') process.exit(Number(words[++at]));
+  if (word === 'deaf') process.on('SIGTERM', () => console.log('deaf to SIGTERM'));
+  if (word === 'drain') process.on('SIGUSR2', () => (console.log('drained'), process.exit(0)));
+  if (word === 'child') console.log(`child ${spawn('sleep', ['600'], { stdio: 'ignore' }).pid}`);
+  if (word === 'hold') setInterval(() => undefined, 1_000_000);
+}
