@@ -1,7 +1,7 @@
 // How a claimed run is carried out: one driver for commands, one for each kind of agent. The run processor (run.processor.ts) claims the
 // run, wakes the sandbox and finishes it; a driver only starts or attaches, commits output, and says how it ended.
 import type { Logger } from '#observability';
-import type { ClaimedRun, Committed, HostLease, RunFence, RunOutcome, SandboxConnection } from '#domain';
+import type { ClaimedRun, Committed, HostLease, RunFence, RunOutcome, RunRecord, SandboxConnection } from '#domain';
 
 export type StopReason =
   /** A person cancelled the run: stop everything it started, outcome `cancelled`. */
@@ -32,6 +32,8 @@ export interface RunContext {
   readonly connection: SandboxConnection;
   /** Aborted once, with a StopReason as `reason`. */
   readonly stop: AbortSignal;
+  /** Aborted when this worker lets go, also when `stop` had another reason before: a driver that is stopping its process lets go too. */
+  readonly detached: AbortSignal;
   readonly activeTime: ActiveTime;
   readonly logger: Logger;
   /** Called when answers to questions of this run may have arrived. Returns the unsubscriber. */
@@ -51,4 +53,9 @@ export interface RunDriver {
    * Throws DetachedError, `write.fenced`, `sandbox.epoch_stale` (the processor lets go of the run), or an infrastructure AppError.
    */
   drive(context: RunContext): Promise<RunOutcome>;
+  /**
+   * After the end of a run that `drive` gave an outcome for is committed: what only served the run may go, e.g. its spool. What is
+   * not done here, because the worker dies in between, reconciling does. Errors are logged.
+   */
+  finished?(context: RunContext, run: RunRecord): Promise<void>;
 }

@@ -1,0 +1,31 @@
+// What an error means for the run in whose work it came up: let go, try again, or end it. One table, so that no caller decides.
+import { AppError, type ErrorCode, toAppError } from '#kernel';
+import { DetachedError } from './run-driver.port.js';
+
+export type FailureVerdict =
+  /** Someone else has the run, or will have: change nothing. */
+  | { kind: 'let_go'; fencedBy?: 'database' | 'sandbox' }
+  /** Infrastructure is away: attach again, within bounds. `asFailure` is how the run ends when they are over. */
+  | { kind: 'retry'; error: AppError; asFailure: AppError }
+  | { kind: 'fail'; error: AppError };
+
+const LET_GO: ReadonlyMap<ErrorCode, 'database' | 'sandbox'> = new Map([
+  ['write.fenced', 'database'],
+  ['host.lease_lost', 'database'],
+  ['sandbox.epoch_stale', 'sandbox'],
+]);
+
+export function judgeFailure(thrown: unknown): FailureVerdict {
+  if (thrown instanceof DetachedError) return { kind: 'let_go' };
+  const error = toAppError(thrown);
+  const fencedBy = LET_GO.get(error.code);
+  if (fencedBy !== undefined) return { kind: 'let_go', fencedBy };
+  // The container went away between `ensure` and `connect`: it is started again.
+  if (error.code === 'sandbox.lost' || error.code === 'sandbox.connection_lost') {
+    const asFailure = new AppError('sandbox.lost', 'The sandbox was lost and could not be reached again.', {
+      cause: error,
+    });
+    return { kind: 'retry', error, asFailure };
+  }
+  return error.retryable ? { kind: 'retry', error, asFailure: error } : { kind: 'fail', error };
+}

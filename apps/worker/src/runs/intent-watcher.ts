@@ -1,0 +1,67 @@
+// Brings what people ask of live runs to their attachments: woken by Redis, and read again each second (R5).
+import type { ExecutionStore, IntentRecord, LiveBus } from '#domain';
+import type { Logger } from '#observability';
+import { logError } from '#observability';
+import { every, type Repeated } from '../timing/every.js';
+import type { RunRegistry } from './run-registry.js';
+
+export interface IntentWatcherParts {
+  hostId: string;
+  executions: Pick<ExecutionStore, 'openIntents' | 'applyIntent'>;
+  bus: Pick<LiveBus, 'onWake'>;
+  registry: Pick<RunRegistry, 'find' | 'all'>;
+  logger: Logger;
+}
+
+const READ_INTERVAL_MS = 1_000;
+
+export class IntentWatcher {
+  private reading: Repeated | undefined;
+  private waking: Promise<{ unsubscribe(): Promise<void> }> | undefined;
+
+  constructor(private readonly parts: IntentWatcherParts) {}
+
+  start(): void {
+    const { bus, hostId, logger } = this.parts;
+    this.reading = every(
+      READ_INTERVAL_MS,
+      () => this.readAll(),
+      (error) => logError(logger, error, { doing: 'read intents' }),
+    );
+    this.waking = bus.onWake(hostId, () => this.reading?.nudge());
+  }
+
+  async stop(): Promise<void> {
+    await this.reading?.stop();
+    await (await this.waking)?.unsubscribe();
+  }
+
+  private async readAll(): Promise<void> {
+    for (const intent of await this.parts.executions.openIntents(this.parts.hostId)) await this.bring(intent);
+    // An answer that came while its wake-up was lost, or before the driver listened.
+    for (const attachment of this.parts.registry.all()) if (attachment.waitsForPeople) attachment.ringAnswers();
+  }
+
+  private async bring(intent: IntentRecord): Promise<void> {
+    const attachment = this.parts.registry.find(intent.runId);
+    if (attachment === undefined) return; // read again when reconciling has attached its run
+    switch (intent.kind) {
+      case 'cancel':
+        // Stays open until the run is finished, so that a successor sees it too.
+        attachment.stop({ kind: 'cancel', by: intent.createdBy });
+        return;
+      case 'answer':
+        attachment.ringAnswers();
+        await this.parts.executions.applyIntent(intent.intentId);
+        return;
+      case 'interrupt':
+      case 'pause':
+      case 'resume':
+      case 'setting':
+      case 'stdin':
+        this.parts.logger.warn({ run_id: intent.runId, intent: intent.kind }, 'an intent that no driver takes yet');
+        await this.parts.executions.applyIntent(intent.intentId);
+        return;
+    }
+  }
+}
