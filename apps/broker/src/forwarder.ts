@@ -1,6 +1,5 @@
 // Carries one request to a provider and its answer back, byte for byte and as it comes; ends both sides when either goes.
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
-import { pipeline } from 'node:stream';
 import { AppError, isAppError } from '#kernel';
 import { requestHeaders, responseHeaders } from './http/header-policy.js';
 import { toRaw } from './http/header-list.js';
@@ -69,9 +68,11 @@ async function answerCaller(answer: IncomingMessage, options: ForwardOptions, up
   response.flushHeaders();
   answer.on('data', (chunk: Buffer) => (traffic.bytesDown += chunk.length));
   await new Promise<void>((resolve, reject) => {
-    // Heard before the caller's connection is torn down: who broke off first decides what is said about it.
+    // Not `pipeline`: who broke off first decides what is said about it, and that is heard here before the other side is torn down.
     answer.once('error', reject);
-    pipeline(answer, response, (error) => (error ? reject(error) : resolve()));
+    response.once('error', reject);
+    response.once('finish', resolve);
+    answer.pipe(response);
   });
 }
 

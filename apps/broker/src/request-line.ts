@@ -74,5 +74,6 @@ function fieldsOf(line: RequestLine, suppressed: number): object {
 /** The system's name for what went wrong underneath (`ECONNREFUSED`); its message may hold addresses, so it is not logged. */
 function causeCode(error: AppError | undefined): string | undefined {
   const cause = error?.cause;
-  return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined;
+  if (typeof cause !== 'object' || cause === null || !('code' in cause)) return undefined;
+  return typeof cause.code === 'string' ? cause.code : undefined;
 }

@@ -47,10 +47,10 @@ describe('listenByRename', () => {
     const path = join(folder, 'b.sock');
     const old = server('old');
     await listenByRename(old, path);
-    let stopped = false;
+    const stopped = new AbortController();
     const answers = new Set<string>();
     const asking = (async () => {
-      while (!stopped) answers.add(await ask(path));
+      while (!stopped.signal.aborted) answers.add(await ask(path));
     })();
     await listenByRename(server('new'), path);
     await acceptWaiting();
@@ -58,7 +58,7 @@ describe('listenByRename', () => {
     await once(old, 'close');
     servers.shift();
     expect(await ask(path)).toBe('new');
-    stopped = true;
+    stopped.abort();
     await asking;
     expect([...answers].filter((answer) => answer !== 'old' && answer !== 'new')).toEqual([]);
   });

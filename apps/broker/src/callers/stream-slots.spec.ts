@@ -7,12 +7,12 @@ describe('StreamSlots', () => {
     const release = slots.take('a');
     slots.take('a');
     expect(() => slots.take('a')).toThrow(
-      expect.objectContaining({ code: 'connection.limit_reached', retryable: true }),
+      expect.objectContaining({ code: 'connection.limit_reached', retryable: true }) as Error,
     );
     expect(() => slots.take('b')).not.toThrow();
     release();
     release();
     slots.take('a');
-    expect(() => slots.take('a')).toThrow(expect.objectContaining({ code: 'connection.limit_reached' }));
+    expect(() => slots.take('a')).toThrow(expect.objectContaining({ code: 'connection.limit_reached' }) as Error);
   });
 });

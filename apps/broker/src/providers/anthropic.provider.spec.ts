@@ -31,13 +31,13 @@ describe('the Anthropic provider', () => {
 
   it('BRK-6 says that it is not configured when there is no credential', () => {
     const provider = anthropicProvider(upstream, undefined);
-    expect(() => provider.authorize([])).toThrow(expect.objectContaining({ code: 'broker.not_configured' }));
+    expect(() => provider.authorize([])).toThrow(expect.objectContaining({ code: 'broker.not_configured' }) as Error);
   });
 
   it('BRK-6 refuses a credential that a header would change, without showing it', () => {
     const value = new Secret('sk real\r\nx: y');
     const make = (): unknown => anthropicProvider(upstream, { kind: 'api_key', value });
-    expect(make).toThrow(expect.objectContaining({ code: 'config.invalid' }));
+    expect(make).toThrow(expect.objectContaining({ code: 'config.invalid' }) as Error);
     expect(make).not.toThrow(/sk real/);
   });
 
@@ -61,7 +61,9 @@ describe('the Anthropic provider', () => {
     ['GET', '/v1/models/a%2F..'],
     ['POST', '/v1/messagesx'],
   ])('BRK-9 keeps %s %s closed', (method, path) => {
-    expect(() => findRoute(withKey, method, path)).toThrow(expect.objectContaining({ code: 'broker.path_refused' }));
+    expect(() => findRoute(withKey, method, path)).toThrow(
+      expect.objectContaining({ code: 'broker.path_refused' }) as Error,
+    );
   });
 });
 
@@ -85,6 +87,6 @@ describe('createUpstream', () => {
     'https://api.example/?x',
     'nonsense',
   ])('BRK-15 refuses %s', (baseUrl) => {
-    expect(() => createUpstream({ baseUrl })).toThrow(expect.objectContaining({ code: 'config.invalid' }));
+    expect(() => createUpstream({ baseUrl })).toThrow(expect.objectContaining({ code: 'config.invalid' }) as Error);
   });
 });
