@@ -1,6 +1,7 @@
 // Postgres adapters of the domain's ports. Nothing else imports the Prisma client.
 export { createDatabase, type Database, type DatabaseOptions } from './database.js';
-export { migrate, pendingMigrations, readMigrations } from './migrate.js';
+export { migrate, type Migration, pendingMigrations, readMigrations } from './migrate.js';
+export { namesOfPendingMigrations } from './pending-migrations.js';
 export { instanceId } from './instance.js';
 export { PgEventStore } from './events/pg-event-store.adapter.js';
 export { PgHostStore } from './hosts/pg-host-store.adapter.js';

@@ -1,0 +1,118 @@
+// The real adapters behind the gateway's ports: Postgres and Redis. Both may come later than this process.
+import type { GatewayConfig } from '#config';
+import {
+  BullRunQueue,
+  createRedis,
+  isRedisReady,
+  limitReports,
+  RedisAnnouncer,
+  RedisHostClient,
+  redisKeys,
+  RedisLiveBus,
+  RedisSubscriber,
+  type ReportProblem,
+} from '#jobs';
+import { isFinal } from '#domain';
+import { type Clock, RUN_STATUSES, type RunStatus, systemClock } from '#kernel';
+import { type Logger, logError, type QueueDepth } from '#observability';
+import {
+  createDatabase,
+  type Database,
+  instanceId,
+  namesOfPendingMigrations,
+  PgEventStore,
+  PgHostStore,
+  PgOutputStore,
+  PgPermissionStore,
+  PgProjectStore,
+  PgRunStore,
+  PgTokenStore,
+  readMigrations,
+} from '#persistence';
+import type { ReadinessProbes } from './health/readiness.js';
+import type { GatewayPorts } from './ports.js';
+
+export interface GatewayBackend {
+  probes: ReadinessProbes;
+  /** Runs by host and status, for the metrics. */
+  queueDepth(): Promise<QueueDepth[]>;
+  /** Throws `service.unavailable` while Postgres is away; then it is called again. */
+  connect(): Promise<GatewayPorts>;
+  /** Never waits for a Redis that does not answer. */
+  close(): Promise<void>;
+}
+
+const REPORT_INTERVAL_MS = 10_000;
+
+/** Starts to connect and gives the backend at once. */
+export function openBackend(
+  config: Pick<GatewayConfig, 'database' | 'redis'>,
+  { migrationsDir, logger, clock = systemClock }: { migrationsDir: string; logger: Logger; clock?: Clock },
+): GatewayBackend {
+  const report = limitReports(
+    ({ operation, error, repeated, context }) =>
+      logError(logger, error, { operation, ...(repeated === undefined ? {} : { repeated }), ...context }),
+    REPORT_INTERVAL_MS,
+    () => clock.monotonicMs(),
+  );
+  const db = createDatabase(config.database.url.reveal());
+  const migrations = readMigrations(migrationsDir);
+  const hosts = new PgHostStore(db);
+  const redis = openRedis(config.redis.url.reveal(), report);
+  return {
+    probes: {
+      pingDatabase: () => db.ping(),
+      pendingMigrations: () => namesOfPendingMigrations(db, migrations),
+      isRedisReady: () => isRedisReady(redis.commands) && isRedisReady(redis.subscriber),
+    },
+    queueDepth: async () => (await hosts.queueDepth()).map(({ hostId, status, count }) => depth(hostId, status, count)),
+    connect: async () => ({ ...storesOf(db), hosts, ...redis.open(await instanceId(db)) }),
+    close: async () => {
+      await redis.close();
+      await db.close();
+    },
+  };
+}
+
+const depth = (hostId: string, status: string, count: number): QueueDepth => ({
+  hostId,
+  state: RUN_STATUSES.find((known) => known === status && !isFinal(known)) ?? ('queued' satisfies RunStatus),
+  count,
+});
+
+const storesOf = (db: Database) => ({
+  projects: new PgProjectStore(db),
+  runs: new PgRunStore(db),
+  events: new PgEventStore(db),
+  outputs: new PgOutputStore(db),
+  permissions: new PgPermissionStore(db),
+  tokens: new PgTokenStore(db),
+});
+
+function openRedis(url: string, report: ReportProblem) {
+  const commands = createRedis(url, { name: 'gateway', role: 'commands', report });
+  const subscriber = createRedis(url, { name: 'gateway', role: 'subscriber', report });
+  const closers: (() => Promise<void>)[] = [];
+  return {
+    commands,
+    subscriber,
+    /** Keys carry the instance id, which is in Postgres (R19). */
+    open(instance: string): Pick<GatewayPorts, 'bus' | 'announcer' | 'hostClient'> {
+      const keys = redisKeys(instance);
+      const channels = new RedisSubscriber(subscriber, report);
+      const bus = new RedisLiveBus({ redis: commands, subscriber: channels, keys, report });
+      const queue = new BullRunQueue(commands, keys, report);
+      const hostClient = new RedisHostClient({ redis: commands, subscriber: channels, keys });
+      closers.push(
+        () => hostClient.close(),
+        () => queue.close(),
+      );
+      return { bus, announcer: new RedisAnnouncer({ queue, bus, report }), hostClient };
+    },
+    async close(): Promise<void> {
+      if (isRedisReady(commands)) await Promise.all(closers.map((close) => close()));
+      commands.disconnect();
+      subscriber.disconnect();
+    },
+  };
+}

@@ -1,0 +1,113 @@
+// What clients meet once the backend is there: the Nest application behind HTTP, and the websocket endpoint with its handlers.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { NestApplicationOptions } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { Clock } from '#kernel';
+import { type HealthRegistry, type Logger, type Metrics, NestLoggerAdapter } from '#observability';
+import type { GatewayAppOptions } from './gateway-app.js';
+import type { GatewayTuning } from './gateway-tuning.js';
+import { GatewayModule, HANDLERS } from './gateway.module.js';
+import { ProblemFilter } from './http/problem.filter.js';
+import { securityHeaders } from './http/security-headers.js';
+import { serveWebClient } from './http/web-client.js';
+import { CommitAnnouncer } from './live/commit-announcer.js';
+import { FeedHub } from './live/feed-hub.js';
+import type { GatewayPorts } from './ports.js';
+import { rootsOf } from './projects/choose-host.js';
+import { AccessPolicy } from './transport/access.js';
+import { Dispatcher } from './transport/dispatcher.js';
+import { helloOf } from './transport/hello.js';
+import type { HandlerTable } from './transport/request-context.js';
+import { SocketServer } from './transport/socket-server.js';
+
+export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
+
+export interface Edge {
+  handle: RequestHandler;
+  sockets: SocketServer;
+  close(): Promise<void>;
+}
+
+export interface EdgeOptions extends Pick<GatewayAppOptions, 'config' | 'version'> {
+  ports: GatewayPorts;
+  health: HealthRegistry;
+  metrics: Metrics;
+  logger: Logger;
+  clock: Clock;
+  tuning: GatewayTuning;
+}
+
+export async function openEdge(options: EdgeOptions): Promise<Edge> {
+  const { tuning } = options;
+  const app = await createNestApp(options);
+  const hub = app.get(FeedHub);
+  const announcer = app.get(CommitAnnouncer);
+  const sockets = createSockets(app, options);
+  hub.start();
+  return {
+    handle: app.getHttpAdapter().getInstance() as RequestHandler,
+    sockets,
+    close: async () => {
+      await sockets.drain(tuning.drainSpreadMs);
+      await sockets.close();
+      await announcer.settle();
+      await hub.stop();
+      await app.close();
+    },
+  };
+}
+
+async function createNestApp(options: EdgeOptions): Promise<NestExpressApplication> {
+  const { config, logger, ports, health, tuning, version } = options;
+  const module = GatewayModule.compose({
+    ports,
+    health,
+    logger,
+    tickMs: tuning.tickMs,
+    settings: { version, runTimeoutMs: config.runs.timeoutMs, runTimeoutMaxMs: config.runs.timeoutMaxMs },
+  });
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- Nest declares its options as a class and reads them as plain fields
+  const nestOptions: NestApplicationOptions = {
+    logger: new NestLoggerAdapter(logger),
+    bodyParser: false,
+    abortOnError: false,
+  };
+  const app = await NestFactory.create<NestExpressApplication>(module, nestOptions);
+  app.disable('x-powered-by');
+  app.use(securityHeaders({ tls: config.http.tls !== undefined }));
+  if (config.http.webDir !== undefined) serveWebClient(app, config.http.webDir);
+  app.useGlobalFilters(new ProblemFilter(logger));
+  return app.init();
+}
+
+function createSockets(app: NestExpressApplication, options: EdgeOptions): SocketServer {
+  const { config, logger, metrics, clock, ports, tuning, version } = options;
+  const maxFrameBytes = config.maxMessageBytes;
+  const dispatcher = new Dispatcher({
+    handlers: app.get<HandlerTable>(HANDLERS),
+    access: app.get(AccessPolicy),
+    logger,
+    metrics,
+    clock,
+    maxFrameBytes,
+    requestDeadlineMs: tuning.requestDeadlineMs,
+    maxPending: tuning.maxPending,
+  });
+  const { host, tls, allowedOrigins } = config.http;
+  const facts = { version, maxFrameBytes, demoModel: config.demoModel, runs: config.runs };
+  return new SocketServer(
+    {
+      tokens: ports.tokens,
+      origins: { allowed: allowedOrigins, tls: tls !== undefined, host },
+      hello: async (signedIn) => helloOf(facts, signedIn, rootsOf(await ports.hosts.list()), clock),
+      maxFrameBytes,
+      outboxBounds: tuning.outboxBounds,
+      handshakeDeadlineMs: tuning.handshakeDeadlineMs,
+      logger,
+      metrics,
+      clock,
+    },
+    dispatcher,
+  );
+}

@@ -1,0 +1,31 @@
+// Times and bounds of a gateway that no operator needs to set; tests make them small.
+import { DEFAULT_OUTBOX_BOUNDS, type OutboxBounds } from './transport/outbox.js';
+
+export interface GatewayTuning {
+  /** Time between two comparisons of what was delivered with Postgres, ms (R16). */
+  tickMs: number;
+  /** Time over which clients are sent away at the end, ms (R18). */
+  drainSpreadMs: number;
+  /** A connection that has not signed in by then is cut, ms. */
+  handshakeDeadlineMs: number;
+  /** A request that takes longer is answered with `service.timeout`, ms. */
+  requestDeadlineMs: number;
+  /** Requests of one client that may be under way or waiting. */
+  maxPending: number;
+  /** Time between two tries to reach the database at start, ms. */
+  retryMs: number;
+  outboxBounds: OutboxBounds;
+  /** Numbers of the process itself beside those of the gateway. */
+  processMetrics: boolean;
+}
+
+export const DEFAULT_TUNING: GatewayTuning = {
+  tickMs: 2000,
+  drainSpreadMs: 10_000,
+  handshakeDeadlineMs: 5000,
+  requestDeadlineMs: 30_000,
+  maxPending: 256,
+  retryMs: 500,
+  outboxBounds: DEFAULT_OUTBOX_BOUNDS,
+  processMetrics: true,
+};

@@ -1,0 +1,105 @@
+// Making and removing projects: the folder is the host's business, the rows are the store's.
+import { basename } from 'node:path/posix';
+import {
+  checkProjectPath,
+  type HostClient,
+  type HostRecord,
+  type HostStore,
+  isWithin,
+  type ProjectRecord,
+  type ProjectStore,
+} from '#domain';
+import { AppError, newId } from '#kernel';
+import { type ClientRequest, LIMITS } from '#protocol';
+import type { CommitAnnouncer } from '../live/commit-announcer.js';
+import type { FeatureSettings } from '../ports.js';
+import { checkTimeout } from '../runs/run-options.js';
+import { idempotencyClaim } from '../transport/idempotency-claim.js';
+import type { ProjectContext, RequestContext } from '../transport/request-context.js';
+import { chooseHost, rootsOf } from './choose-host.js';
+
+export interface LifecyclePorts {
+  projects: ProjectStore;
+  hosts: HostStore;
+  hostClient: HostClient;
+}
+
+/** A folder may be on a slow disk; a container takes a moment to stop. */
+const PREPARE_DEADLINE_MS = 10_000;
+const REMOVE_DEADLINE_MS = 5_000;
+
+export class ProjectLifecycle {
+  constructor(
+    private readonly ports: LifecyclePorts,
+    private readonly announcer: CommitAnnouncer,
+    private readonly settings: FeatureSettings,
+    private readonly report: (error: unknown, context: Record<string, unknown>) => void,
+  ) {}
+
+  async create(request: ClientRequest<'project_create'>, context: RequestContext): Promise<ProjectRecord> {
+    checkTimeout(request.options?.timeout_ms, 'options.timeout_ms', this.settings);
+    const { path, host } = await this.placeOf(request.path);
+    const { realPath } = await this.ports.hostClient.request(
+      host.hostId,
+      'project.prepare_path',
+      { path, roots: host.projectRoots },
+      { deadlineMs: PREPARE_DEADLINE_MS, correlationId: context.correlationId },
+    );
+    return this.announcer.announced(
+      await this.ports.projects.create({
+        projectId: newId(),
+        userId: context.user.userId,
+        hostId: host.hostId,
+        // Without links, so that no project can lie inside another by a detour.
+        path: realPath,
+        name: request.name ?? basename(path).slice(0, LIMITS.maxNameLength),
+        ...(request.image === undefined ? {} : { image: request.image }),
+        options: request.options ?? {},
+        ...idempotencyClaim('project_create', context.user.userId, request),
+      }),
+    );
+  }
+
+  async update(request: ClientRequest<'project_update'>): Promise<ProjectRecord> {
+    const { project_id: projectId, name, options } = request;
+    checkTimeout(options?.timeout_ms, 'options.timeout_ms', this.settings);
+    return this.announcer.announced(
+      await this.ports.projects.update(projectId, {
+        ...(name === undefined ? {} : { name }),
+        ...(options === undefined ? {} : { options }),
+      }),
+    );
+  }
+
+  /** The project is gone for its users when this returns. A host that does not answer removes the rest later, when it reconciles. */
+  async remove({ project, correlationId }: ProjectContext): Promise<void> {
+    const { projectId, hostId } = this.announcer.announced(await this.ports.projects.beginDelete(project.projectId));
+    try {
+      await this.ports.hostClient.request(
+        hostId,
+        'project.remove',
+        { projectId },
+        { deadlineMs: REMOVE_DEADLINE_MS, correlationId },
+      );
+    } catch (error) {
+      this.report(error, { operation: 'project.remove', project_id: projectId, correlation_id: correlationId });
+    }
+  }
+
+  /** The checked path, and the host with most room among those that have a root above it. */
+  private async placeOf(asked: string): Promise<{ path: string; host: HostRecord }> {
+    const [hosts, loads] = await Promise.all([this.ports.hosts.list(), this.ports.hosts.queueDepth()]);
+    const held = hosts.filter((host) => host.held);
+    if (held.length === 0) {
+      checkProjectPath(asked, ['/']); // a path that no host could take is said to be wrong all the same
+      throw new AppError('host.unavailable', 'No host is ready to take a project.', { retryAfterMs: 1000 });
+    }
+    const path = checkProjectPath(asked, rootsOf(held));
+    const host = chooseHost(
+      held.filter(({ projectRoots }) => projectRoots.some((root) => isWithin(path, root))),
+      loads,
+    );
+    if (host === undefined) throw new AppError('internal.unexpected', 'A path lies beneath a root of no host.');
+    return { path, host };
+  }
+}

@@ -1,0 +1,69 @@
+// Runs, queues and conversations as clients see them.
+import { type QueuedRun, type QueueSnapshotRecord, type RunRecord, runTitle, type SessionRecord } from '#domain';
+import { PERMISSION_MODES, type PermissionMode } from '#kernel';
+import type { QueueSnapshot, RunInfo, SessionInfo } from '#protocol';
+import { COMMAND_SESSION_PREFIX } from '../transport/access.js';
+
+const isoOf = (date: Date): string => date.toISOString();
+
+export const commandSessionId = (runId: string): string => `${COMMAND_SESSION_PREFIX}${runId}`;
+
+/** What a command runs, in one line for people: the shell string, or its arguments. */
+export const shellCommandOf = (run: Pick<RunRecord, 'shellCommand' | 'argv'>): string =>
+  run.shellCommand ?? run.argv.join(' ');
+
+export function toRunInfo({ run, position }: QueuedRun): RunInfo {
+  return {
+    run_id: run.runId,
+    project_id: run.projectId,
+    ...(run.sessionId === null ? {} : { session_id: run.sessionId }),
+    lane: run.lane,
+    kind: run.kind,
+    status: run.status,
+    title: runTitle(run),
+    ...(position === undefined ? {} : { position }),
+    queued_at: isoOf(run.queuedAt),
+    ...(run.startedAt === null ? {} : { started_at: isoOf(run.startedAt) }),
+    ...(run.finishedAt === null ? {} : { finished_at: isoOf(run.finishedAt) }),
+    ...(run.waitingSince === null ? {} : { waiting_since: isoOf(run.waitingSince) }),
+    ...outcomeOf(run),
+    timeout_ms: run.timeoutMs,
+    created_by: run.createdBy,
+  };
+}
+
+const outcomeOf = (run: RunRecord): Partial<RunInfo> => ({
+  ...(run.durationMs === null ? {} : { duration_ms: run.durationMs }),
+  ...(run.exitCode === null ? {} : { exit_code: run.exitCode }),
+  ...(run.exitSignal === null ? {} : { exit_signal: run.exitSignal }),
+  ...(run.errorCode === null ? {} : { error: { code: run.errorCode, message: run.errorMessage ?? '' } }),
+  ...(run.costUsd === null ? {} : { cost_usd: run.costUsd }),
+  ...(run.usage === null ? {} : { usage: run.usage }),
+});
+
+export const toQueueSnapshot = (queue: QueueSnapshotRecord): QueueSnapshot => ({
+  project_id: queue.projectId,
+  revision: queue.revision,
+  lanes: queue.lanes.map(({ lane, activeRunId, queued }) => ({
+    lane,
+    ...(activeRunId === undefined ? {} : { active_run_id: activeRunId }),
+    queued: queued.map(({ runId, ...rest }) => ({ run_id: runId, ...rest })),
+  })),
+});
+
+const isPermissionMode = (mode: string | null): mode is PermissionMode =>
+  (PERMISSION_MODES as readonly (string | null)[]).includes(mode);
+
+export const toSessionInfo = (session: SessionRecord): SessionInfo => ({
+  session_id: session.sessionId,
+  project_id: session.projectId,
+  agent: session.agent,
+  ...(session.title === null ? {} : { title: session.title }),
+  ...(session.model === null ? {} : { model: session.model }),
+  ...(isPermissionMode(session.permissionMode) ? { permission_mode: session.permissionMode } : {}),
+  status: session.status,
+  created_at: isoOf(session.createdAt),
+  updated_at: isoOf(session.updatedAt),
+  ...(session.lastRunAt === null ? {} : { last_run_at: isoOf(session.lastRunAt) }),
+  cost_usd: session.costUsd,
+});

@@ -1,0 +1,106 @@
+// Client events about the output of commands as it comes.
+import { Inject, Injectable } from '@nestjs/common';
+import type { OutputHead, OutputStore } from '#domain';
+import { AppError } from '#kernel';
+import { type Logger, logError } from '#observability';
+import { type ClientData, type ClientRequest, LIMITS } from '#protocol';
+import { FeedHub } from '../live/feed-hub.js';
+import { LOGGER, PORT } from '../ports.js';
+import type { ClientConnection } from '../transport/client-connection.js';
+import type { EventHandlers, ProjectContext } from '../transport/request-context.js';
+import { StreamSubscription } from './stream-subscription.js';
+
+type Events = 'stream_subscribe' | 'stream_ack' | 'stream_unsubscribe';
+
+const KEY = 'stream:';
+const MAX_STREAMS = 100;
+/** A piece of output in one message; smaller for clients with a smaller limit. */
+const PIECE_BYTES = 64 * 1024;
+
+@Injectable()
+export class StreamsGateway {
+  readonly handlers: EventHandlers<Events> = {
+    stream_subscribe: (request, context) => this.subscribe(request, context),
+    stream_ack: async ({ stream_id: streamId, acked_offset: offset }, { connection }) => {
+      subscriptionOf(connection, streamId).acknowledge(offset);
+      return {};
+    },
+    stream_unsubscribe: async ({ stream_id: streamId }, { connection }) => {
+      if (!connection.detach(`${KEY}${streamId}`)) throw notSubscribed();
+      return {};
+    },
+  };
+
+  constructor(
+    @Inject(PORT.outputs) private readonly outputs: OutputStore,
+    private readonly hub: FeedHub,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  private async subscribe(
+    request: ClientRequest<'stream_subscribe'>,
+    context: ProjectContext,
+  ): Promise<ClientData<'stream_subscribe'>> {
+    const { stream_id: streamId, from_offset: fromOffset = 0 } = request;
+    const head = await this.outputs.head(streamId);
+    if (head === undefined) throw new AppError('stream.not_found', 'There is no such stream.');
+    if (fromOffset > head.headOffset) {
+      throw new AppError('stream.offset_invalid', 'The stream does not reach that far.', {
+        details: { head_offset: head.headOffset },
+      });
+    }
+    const truncated = await this.isMissing(head, fromOffset);
+    const subscription = this.open(context, { streamId, fromOffset, windowBytes: windowOf(request) });
+    context.afterAck(() => subscription.start());
+    return {
+      stream_id: streamId,
+      start_offset: fromOffset,
+      head_offset: head.headOffset,
+      truncated,
+      ended: head.ended,
+    };
+  }
+
+  private open(
+    { connection, project }: ProjectContext,
+    range: { streamId: string; fromOffset: number; windowBytes: number },
+  ): StreamSubscription {
+    const key = `${KEY}${range.streamId}`;
+    if (connection.attachment(key) === undefined && connection.count(KEY) >= MAX_STREAMS) {
+      throw new AppError('connection.limit_reached', 'This connection has subscribed to too many streams.', {
+        details: { max_streams: MAX_STREAMS },
+      });
+    }
+    const lease = this.hub.acquire(project.projectId);
+    const subscription: StreamSubscription = new StreamSubscription({
+      ...range,
+      maxPieceBytes: Math.min(PIECE_BYTES, connection.maxMessageBytes),
+      outputs: this.outputs,
+      outbox: connection.outbox,
+      onOutput: (listener) => lease.feed.onOutput(range.streamId, listener),
+      released: () => {
+        connection.detach(key, subscription);
+        lease.release();
+      },
+      report: (error, about) => logError(this.logger, error, about),
+    });
+    connection.attach(key, subscription);
+    return subscription;
+  }
+
+  /** Whether the first byte asked for was stored once and is not kept any more. */
+  private async isMissing(head: OutputHead, offset: number): Promise<boolean> {
+    return offset < head.headOffset && (await this.outputs.read(head.runId, offset, 1)).length === 0;
+  }
+}
+
+const windowOf = (request: ClientRequest<'stream_subscribe'>): number =>
+  request.window_bytes ?? LIMITS.streamWindowBytes.default;
+
+const notSubscribed = (): AppError => new AppError('stream.not_subscribed', 'There is no subscription to this stream.');
+
+function subscriptionOf(connection: ClientConnection, streamId: string): StreamSubscription {
+  const attachment = connection.attachment(`${KEY}${streamId}`);
+  if (attachment instanceof StreamSubscription) return attachment;
+  throw notSubscribed();
+}
