@@ -1,0 +1,17 @@
+// The route of the address, and how to change it.
+import { useMemo, useSyncExternalStore } from 'react';
+import { formatRoute, parseRoute, type Route } from './route.js';
+
+export function useRoute(): Route {
+  const hash = useSyncExternalStore(subscribe, () => window.location.hash);
+  return useMemo(() => parseRoute(hash), [hash]);
+}
+
+export function goTo(route: Route): void {
+  window.location.hash = formatRoute(route);
+}
+
+function subscribe(listener: () => void): () => void {
+  window.addEventListener('hashchange', listener);
+  return () => window.removeEventListener('hashchange', listener);
+}

@@ -1,0 +1,86 @@
+// The thin rows of the feed: what a turn cost, where conversations begin and end, system lines, and what is not loaded.
+import { assertNever, PERMISSION_MODES, type PermissionMode } from '#kernel';
+import type { DividerItem, GapItem, LineItem, ResultItem } from '../state/feed-item.js';
+import { formatCost, formatCount, formatDuration } from '../text/format.js';
+import { t } from '../text/index.js';
+import { Button } from '../ui/button.js';
+import { Icon } from '../ui/icon.js';
+import { ProblemNote } from '../ui/problem-note.js';
+import { Clock } from '../ui/time.js';
+import type { ProjectSession } from '../workspace/project-session.js';
+
+export function ResultRow({ item }: { item: ResultItem }) {
+  const { tokens, failure, turns, durationMs, costUsd } = item;
+  const facts = [
+    durationMs !== undefined && formatDuration(durationMs),
+    formatCost(costUsd),
+    turns !== undefined && t.feed.resultTurns(turns),
+    tokens.input + tokens.output > 0 && t.feed.resultTokens(formatCount(tokens.input), formatCount(tokens.output)),
+  ].filter((fact) => fact !== false);
+  return (
+    <div className="space-y-2">
+      {failure !== undefined && (
+        <ProblemNote
+          quiet
+          title={t.end.prompt.failed}
+          problem={{ code: failure.subtype, kind: 'failed', message: failure.text }}
+        />
+      )}
+      <p className="flex flex-wrap items-center gap-x-1.5 text-xs text-muted tabular-nums">
+        {failure === undefined && <Icon name="check" className="size-3.5 text-ok" />}
+        <span className="sr-only">{t.feed.resultDone}: </span>
+        {facts.join(' · ')}
+      </p>
+    </div>
+  );
+}
+
+export function Divider({ item }: { item: DividerItem }) {
+  return (
+    <div className="flex items-center gap-3 pt-4 text-xs font-medium text-muted">
+      <span className="h-px flex-1 bg-line" />
+      <span>{item.divider === 'session_created' ? t.feed.sessionCreated : t.feed.sessionReset}</span>
+      <Clock at={item.at} />
+      <span className="h-px flex-1 bg-line" />
+    </div>
+  );
+}
+
+export function LineRow({ item }: { item: LineItem }) {
+  const words = wordsOf(item.line);
+  return words === '' ? null : <p className="text-center text-xs wrap-anywhere text-muted">{words}</p>;
+}
+
+export function GapRow({ item, session, busy }: { item: GapItem; session: ProjectSession; busy: boolean }) {
+  return (
+    <div className="flex items-center justify-center gap-3 rounded-lg border border-dashed border-edge/60 px-3 py-2 text-muted">
+      {t.feed.gap(item.to - item.from + 1)}
+      <Button size="small" disabled={busy} onClick={() => void session.fillGap(item)}>
+        {busy ? t.feed.gapLoading : t.feed.gapLoad}
+      </Button>
+    </div>
+  );
+}
+
+function wordsOf(line: LineItem['line']): string {
+  switch (line.of) {
+    case 'init':
+      return t.feed.init(line.model, isMode(line.mode) ? t.mode[line.mode] : line.mode);
+    case 'system':
+      return line.text === '' ? '' : line.text;
+    case 'renamed':
+      return t.feed.renamed(line.name);
+    case 'sandbox_started':
+      return t.feed.sandboxStarted(line.readyMs);
+    case 'sandbox_lost':
+      return t.feed.sandboxLost(line.reason);
+    case 'unreadable':
+      return t.feed.unreadable(line.type);
+    default:
+      return assertNever(line);
+  }
+}
+
+function isMode(mode: string): mode is PermissionMode {
+  return (PERMISSION_MODES as readonly string[]).includes(mode);
+}

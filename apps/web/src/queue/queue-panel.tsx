@@ -1,0 +1,62 @@
+// What waits its turn: position, kind and title of each run, and the way to cancel it.
+import { DEFAULT_LANE } from '#kernel';
+import { useState } from 'react';
+import { useConnected, useWorkspace } from '../app/workspace-context.js';
+import type { ProjectView } from '../state/project-state.js';
+import { type QueuedRun, queuedRuns } from '../state/runs.js';
+import { t } from '../text/index.js';
+import { IconButton } from '../ui/button.js';
+import { Icon } from '../ui/icon.js';
+
+export function QueuePanel({ view }: { view: ProjectView }) {
+  const queued = queuedRuns(view);
+  if (queued.length === 0) return null;
+  return (
+    <section
+      aria-label={t.queue.title(queued.length)}
+      className="overflow-hidden rounded-xl border border-line bg-canvas"
+    >
+      <h2 className="px-3 pt-2 text-xs font-medium text-muted">{t.queue.title(queued.length)}</h2>
+      <ol className="max-h-36 overflow-y-auto py-1">
+        {queued.map((run) => (
+          <QueuedRow key={run.run_id} run={run} />
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function QueuedRow({ run }: { run: QueuedRun }) {
+  const workspace = useWorkspace();
+  const connected = useConnected();
+  const [cancelling, setCancelling] = useState(false);
+  const cancel = async (): Promise<void> => {
+    setCancelling(true);
+    try {
+      await workspace.cancelRun(run.run_id);
+    } catch (error) {
+      workspace.notices.report(error);
+      setCancelling(false);
+    }
+  };
+  return (
+    <li className="flex items-center gap-2 pr-1 pl-3" data-testid="queued-run">
+      <span className="w-9 shrink-0 text-xs text-muted tabular-nums">
+        {run.position === 0 ? t.queue.next : t.queue.position(run.position)}
+      </span>
+      <Icon name={run.kind === 'command' ? 'terminal' : 'message'} className="size-3.5 text-muted" />
+      <span className="sr-only">{t.queue.kind[run.kind]}</span>
+      <span className={`min-w-0 flex-1 truncate ${run.kind === 'command' ? 'font-mono text-xs' : ''}`}>
+        {run.title}
+      </span>
+      {run.lane !== DEFAULT_LANE && <span className="shrink-0 text-xs text-muted">{t.queue.lane(run.lane)}</span>}
+      <IconButton
+        icon="close"
+        label={t.queue.cancel(run.title)}
+        disabled={cancelling || !connected}
+        onClick={() => void cancel()}
+        className="size-8"
+      />
+    </li>
+  );
+}

@@ -1,0 +1,34 @@
+// What the feed must know of later events to show an earlier one: results of tool calls, ends of runs and of questions.
+import { agentContent, type ToolResult, toolResults } from './agent-message.js';
+import { type PermissionClosing, permissionClosings } from './permissions.js';
+import { readEvent, type WireEvent } from './wire-event.js';
+
+export interface FeedIndex {
+  /** By tool-use id. */
+  readonly results: ReadonlyMap<string, ToolResult>;
+  /** Tool-use ids of the calls that are loaded. */
+  readonly calls: ReadonlySet<string>;
+  readonly closings: ReadonlyMap<string, PermissionClosing>;
+  readonly endedRuns: ReadonlySet<string>;
+  /** Runs whose end says what went wrong. */
+  readonly failedRuns: ReadonlySet<string>;
+}
+
+export function indexEvents(events: readonly WireEvent[]): FeedIndex {
+  const results = new Map<string, ToolResult>();
+  const calls = new Set<string>();
+  const endedRuns = new Set<string>();
+  const failedRuns = new Set<string>();
+  for (const event of events) {
+    const read = readEvent(event);
+    if (read.type === 'message.tool_result') {
+      for (const result of toolResults(read.payload.agent)) results.set(result.toolUseId, result);
+    } else if (read.type === 'message.assistant') {
+      for (const block of agentContent(read.payload.agent)) if (block.type === 'tool_use') calls.add(block.id);
+    } else if (event.run_id !== undefined && (read.type === 'run.finished' || read.type === 'run.cancelled')) {
+      endedRuns.add(event.run_id);
+      if (read.payload.status !== 'succeeded') failedRuns.add(event.run_id);
+    }
+  }
+  return { results, calls, closings: permissionClosings(events), endedRuns, failedRuns };
+}

@@ -1,0 +1,184 @@
+// Turns the events and the partial messages of a project into what the feed shows. Pure: the same events give the same feed.
+import { assertNever } from '#kernel';
+import type { EventPayload } from '#protocol';
+import { agentContent, readInit, readUsage, toolResults } from './agent-message.js';
+import { type EventLog, gapsOf } from './event-log.js';
+import { type FeedIndex, indexEvents } from './feed-index.js';
+import type { FeedItem } from './feed-item.js';
+import { type PartialBlock, type Partials, partialText } from './partial-message.js';
+import { readEvent, type ReadEvent, type WireEvent } from './wire-event.js';
+
+/** The feed of the durable events alone. O(number of events): keep it for as long as the log is the same. */
+export function durableFeed(log: EventLog): FeedItem[] {
+  const index = indexEvents(log.events);
+  const gaps = gapsOf(log);
+  const items: FeedItem[] = [];
+  let shownInit = '';
+  for (const event of log.events) {
+    while (gaps[0] !== undefined && gaps[0].to < event.seq) {
+      const gap = gaps.shift();
+      if (gap !== undefined) items.push({ kind: 'gap', key: `gap:${gap.to}`, ...gap });
+    }
+    for (const item of itemsOf(event, index)) {
+      if (item.kind === 'line' && item.line.of === 'init') {
+        const init = `${item.line.model} ${item.line.mode}`;
+        if (init === shownInit) continue; // the agent says it again before every turn
+        shownInit = init;
+      }
+      items.push(item);
+    }
+  }
+  return items;
+}
+
+/** What is being written now, to be shown after the durable feed. */
+export function partialFeed(partials: Partials): FeedItem[] {
+  return partials.map(partialItem);
+}
+
+function partialItem(block: PartialBlock): FeedItem {
+  const key = blockKey(block.messageId, block.blockIndex);
+  const text = partialText(block);
+  switch (block.blockType) {
+    case 'text':
+      return { kind: 'text', key, text, streaming: true, nested: false };
+    case 'thinking':
+      return { kind: 'thinking', key, text, streaming: true };
+    case 'tool_use':
+      return {
+        kind: 'tool',
+        key,
+        name: '',
+        input: undefined,
+        draft: text,
+        result: undefined,
+        over: false,
+        nested: false,
+      };
+    default:
+      return assertNever(block.blockType);
+  }
+}
+
+function itemsOf(event: WireEvent, index: FeedIndex): FeedItem[] {
+  const common = { key: event.event_id, at: event.created_at };
+  const read = readEvent(event);
+  switch (read.type) {
+    case 'message.user':
+      return [{ kind: 'user', ...common, text: read.payload.text, userId: read.payload.user_id }];
+    case 'message.assistant':
+      return assistantItems(event, read.payload, index);
+    case 'message.tool_result':
+      return orphanResults(event, read.payload, index);
+    case 'message.system':
+      return [{ kind: 'line', ...common, line: systemLine(read.payload) }];
+    case 'message.result':
+      return [resultItem(event, read.payload, index)];
+    case 'permission.requested': {
+      const closing = index.closings.get(read.payload.request_id);
+      return [{ kind: 'permission', ...common, request: read.payload, closing }];
+    }
+    case 'command.started':
+      return event.run_id === undefined ? [] : [{ kind: 'command', ...common, runId: event.run_id }];
+    case 'run.finished':
+    case 'run.cancelled':
+      return endItems(event, read);
+    default:
+      return lineItems(event, read);
+  }
+}
+
+function lineItems(event: WireEvent, read: ReadEvent): FeedItem[] {
+  const common = { key: event.event_id, at: event.created_at };
+  switch (read.type) {
+    case 'session.created':
+      return [{ kind: 'divider', ...common, divider: 'session_created', title: read.payload.title ?? '' }];
+    case 'session.reset':
+      return [{ kind: 'divider', ...common, divider: 'session_reset', title: '' }];
+    case 'project.updated':
+      return read.payload.name === undefined
+        ? []
+        : [{ kind: 'line', ...common, line: { of: 'renamed', name: read.payload.name } }];
+    case 'sandbox.started':
+      return [{ kind: 'line', ...common, line: { of: 'sandbox_started', readyMs: read.payload.ready_ms } }];
+    case 'sandbox.lost':
+      return [{ kind: 'line', ...common, line: { of: 'sandbox_lost', reason: read.payload.reason } }];
+    case 'unreadable':
+      return [{ kind: 'line', ...common, line: { of: 'unreadable', type: event.type } }];
+    default:
+      return []; // facts that other parts of the page show, and types of a newer server
+  }
+}
+
+function assistantItems(event: WireEvent, payload: EventPayload<'message.assistant'>, index: FeedIndex): FeedItem[] {
+  const nested = payload.parent_tool_use_id !== undefined;
+  const over = event.run_id !== undefined && index.endedRuns.has(event.run_id);
+  return agentContent(payload.agent).flatMap((block, position): FeedItem[] => {
+    const common = { key: blockKey(payload.message_id, payload.block_index + position), at: event.created_at };
+    switch (block.type) {
+      case 'text':
+        return block.text.trim() === ''
+          ? []
+          : [{ kind: 'text', ...common, text: block.text, streaming: false, nested }];
+      case 'thinking':
+        return block.text.trim() === '' ? [] : [{ kind: 'thinking', ...common, text: block.text, streaming: false }];
+      case 'tool_use': {
+        const result = index.results.get(block.id);
+        return [{ kind: 'tool', ...common, name: block.name, input: block.input, draft: '', result, over, nested }];
+      }
+      case 'other':
+        return [];
+      default:
+        return assertNever(block);
+    }
+  });
+}
+
+/** Results whose tool call is not loaded (yet) stand alone; the others are part of their card. */
+function orphanResults(event: WireEvent, payload: EventPayload<'message.tool_result'>, index: FeedIndex): FeedItem[] {
+  return toolResults(payload.agent)
+    .filter(({ toolUseId }) => !index.calls.has(toolUseId))
+    .map((result, position) => ({
+      kind: 'tool',
+      key: `${event.event_id}:${position}`,
+      at: event.created_at,
+      name: '',
+      input: undefined,
+      draft: '',
+      result,
+      over: true,
+      nested: false,
+    }));
+}
+
+function systemLine(payload: EventPayload<'message.system'>): Extract<FeedItem, { kind: 'line' }>['line'] {
+  if (payload.subtype === 'init') return { of: 'init', ...readInit(payload.agent) };
+  return { of: 'system', subtype: payload.subtype, text: payload.text ?? '' };
+}
+
+function resultItem(event: WireEvent, payload: EventPayload<'message.result'>, index: FeedIndex): FeedItem {
+  const told = event.run_id !== undefined && index.failedRuns.has(event.run_id);
+  const failure = payload.is_error && !told ? { subtype: payload.subtype, text: payload.text ?? '' } : undefined;
+  return {
+    kind: 'result',
+    key: event.event_id,
+    at: event.created_at,
+    costUsd: payload.cost_usd,
+    durationMs: payload.duration_ms,
+    turns: payload.num_turns,
+    tokens: readUsage(payload.usage),
+    failure,
+  };
+}
+
+/** A success needs no word of its own: the answer or the command's card shows it. */
+function endItems(event: WireEvent, read: Extract<ReadEvent, { type: 'run.finished' | 'run.cancelled' }>): FeedItem[] {
+  const { status, kind: runKind, error } = read.payload;
+  const shownByItsCard = read.type === 'run.finished' && runKind === 'command' && error === undefined;
+  if (status === 'succeeded' || shownByItsCard) return [];
+  return [{ kind: 'end', key: event.event_id, at: event.created_at, runKind, status, error }];
+}
+
+function blockKey(messageId: string, blockIndex: number): string {
+  return `${messageId}:${blockIndex}`;
+}
