@@ -69,7 +69,7 @@ describe('replies', () => {
   const exit = { code: null, signal: 'SIGKILL', outOfMemory: true };
 
   it('SBX-1 arrive as they were sent', () => {
-    const reply = parseReply(payloadOf(encodeResult(4, 'signal', { delivered: 2 })));
+    const reply = parseReply(payloadOf(encodeResult(4, { delivered: 2 })));
     expect(reply).toEqual({ kind: 'result', re: 4, result: { delivered: 2 } });
     expect(parseReply(payloadOf(encodeEnd(2, exit)))).toMatchObject({ kind: 'end', stream: 2, exit });
   });

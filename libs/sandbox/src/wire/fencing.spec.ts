@@ -10,8 +10,7 @@ describe('EpochFence', () => {
         const fence = new EpochFence(0);
         let highest = 0;
         for (const epoch of epochs) {
-          if (epoch < highest)
-            expect(() => fence.pass(epoch)).toThrow(/newer epoch/);
+          if (epoch < highest) expect(() => fence.pass(epoch)).toThrow(/newer epoch/);
           else expect(fence.pass(epoch)).toBe(epoch > highest);
           highest = Math.max(highest, epoch);
           expect(fence.current).toBe(highest);

@@ -7,4 +7,4 @@ export * from './input-keys.js';
 export * from './replies.js';
 export * from './requests.js';
 export * from './wire-error.js';
-export type { ProcessExit, ProcessInfo, StartProcess } from '#domain';
+export type { KillScope, ProcessExit, ProcessInfo, ProcessSignal, StartProcess } from '#domain';

@@ -49,7 +49,7 @@ const processShape = {
   bootId: optional(string),
 };
 const processInfo: Parser<ProcessInfo> = object(processShape);
-const empty = object({});
+const empty: Parser<Record<string, never>> = object({});
 
 const results = {
   hello: object({ wire: natural, bootId: string, hostEpoch: natural }),
@@ -86,8 +86,7 @@ export type Reply =
 const encode = (message: object): Buffer => encodeFrame(FRAME.control, Buffer.from(JSON.stringify(message)));
 const plainError = (error: AppError): object => ({ code: error.code, message: error.message, details: error.details });
 
-export const encodeResult = <Op extends AnsweredOp>(re: number, _op: Op, result: Result<Op>): Buffer =>
-  encode({ re, result });
+export const encodeResult = (re: number, result: Result<AnsweredOp>): Buffer => encode({ re, result });
 export const encodeError = (re: number, error: AppError): Buffer => encode({ re, error: plainError(error) });
 export const encodeEnd = (stream: number, ended: ProcessExit): Buffer => encode({ ev: 'end', stream, exit: ended });
 export const encodeDetached = (stream: number, error: AppError): Buffer =>
