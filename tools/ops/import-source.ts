@@ -1,8 +1,8 @@
 // Imports a library of the project straight from its sources, for tools that run before (or without) a build.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { projectSources } from './build/bundle-sandboxd.ts';
 import { checkout } from './checkout.ts';
@@ -18,7 +18,7 @@ export async function importSource<T>(library: string): Promise<T> {
     bundle: true,
     write: false,
     platform: 'node',
-    format: 'esm',
+    format: 'cjs', // loads in Jest, too
     target: 'node20',
     conditions: ['source'],
     packages: 'external',
@@ -28,7 +28,7 @@ export async function importSource<T>(library: string): Promise<T> {
   const code = result.outputFiles[0]?.text ?? '';
   const folder = join(checkout, 'node_modules', '.cache', 'gantry-tools');
   mkdirSync(folder, { recursive: true });
-  const file = join(folder, `${library}-${createHash('sha256').update(code).digest('hex').slice(0, 16)}.mjs`);
+  const file = join(folder, `${library}-${createHash('sha256').update(code).digest('hex').slice(0, 16)}.cjs`);
   writeFileSync(file, code);
-  return (await import(pathToFileURL(file).href)) as T;
+  return createRequire(import.meta.url)(file) as T;
 }
