@@ -145,6 +145,8 @@ export interface ExecutionStore {
   /** The newest running total known for the process. */
   processCost(processId: string): Promise<number>;
   liveProcesses(hostId: string): Promise<ProcessRecord[]>;
+  /** Live agents that no unfinished run uses, the one idle for longest first (R7). */
+  idleAgents(hostId: string): Promise<ProcessRecord[]>;
   sandboxStarted(sandboxId: string, facts: { containerId: string; bootId: string; image: string }): Promise<void>;
 
   openIntents(hostId: string): Promise<IntentRecord[]>;

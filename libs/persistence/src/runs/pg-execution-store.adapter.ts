@@ -19,7 +19,13 @@ import {
   type RunOutcome,
   type RunRecord,
 } from '#domain';
-import { LANE_HOLDING_STATUSES, type IntentKind, type RunStatus, type SessionStatus } from '#kernel';
+import {
+  FINAL_RUN_STATUSES,
+  LANE_HOLDING_STATUSES,
+  type IntentKind,
+  type RunStatus,
+  type SessionStatus,
+} from '#kernel';
 import type { Database, Tx } from '../database.js';
 import { inProject, type ProjectUnit } from '../events/project-unit.js';
 import { toPermission } from '../permissions/permission-rows.js';
@@ -203,6 +209,25 @@ export class PgExecutionStore implements ExecutionStore {
         orderBy: { lastUsedAt: 'asc' },
       }),
     );
+    return rows.map(toProcess);
+  }
+
+  async idleAgents(hostId: string): Promise<ProcessRecord[]> {
+    const rows = await this.db.run(async (client) => {
+      const busy = await client.run.findMany({
+        where: { hostId, processId: { not: null }, status: { notIn: [...FINAL_RUN_STATUSES] } },
+        select: { processId: true },
+      });
+      return client.process.findMany({
+        where: {
+          kind: 'agent',
+          state: 'live',
+          project: { hostId },
+          id: { notIn: busy.flatMap(({ processId }) => processId ?? []) },
+        },
+        orderBy: { lastUsedAt: 'asc' },
+      });
+    });
     return rows.map(toProcess);
   }
 
