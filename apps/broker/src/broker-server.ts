@@ -99,7 +99,7 @@ export class BrokerServer {
   async drain(limitMs: number): Promise<void> {
     this.draining = true;
     this.health.startDraining();
-    await acceptWaiting();
+    await acceptWaiting(this.server);
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
     const timer = setTimeout(() => {
       this.options.logger.warn({ requests: this.running }, 'drain limit reached, breaking off');

@@ -53,7 +53,7 @@ describe('listenByRename', () => {
       while (!stopped.signal.aborted) answers.add(await ask(path));
     })();
     await listenByRename(server('new'), path);
-    await acceptWaiting();
+    await acceptWaiting(old);
     old.close();
     await once(old, 'close');
     servers.shift();

@@ -11,6 +11,8 @@ import { AppError } from '#kernel';
 const SOCKET_MODE = 0o666;
 const FOLDER_MODE = 0o755;
 const WRITABLE_FOR_OTHERS = 0o022;
+/** Twice the length of the queue (511 in Node). */
+const MOST_TURNS = 1024;
 
 /**
  * Listens at a path that another process may be serving now. From the rename on every new connection comes here, while that process keeps
@@ -36,12 +38,23 @@ export async function listenByRename(server: Server, socketPath: string): Promis
 }
 
 /**
- * Connections made before a successor's rename may still wait in the listening socket's queue, and closing it would reset them. After a
- * whole turn of the event loop they have been accepted; later ones go to the successor.
+ * Connections made before a successor's rename may still wait in the listening socket's queue, and closing it would reset them. Node takes
+ * one in each turn of the event loop, so this waits for a turn that brings none. Without a successor there is always a next one: hence
+ * the limit.
  */
-export async function acceptWaiting(): Promise<void> {
-  await setImmediate();
-  await setImmediate();
+export async function acceptWaiting(server: Server): Promise<void> {
+  let heard = true;
+  const hear = (): void => {
+    heard = true;
+  };
+  server.on('connection', hear).on('drop', hear);
+  for (let turn = 0; heard && turn < MOST_TURNS; turn += 1) {
+    heard = false;
+    // The first ends the turn that runs now; between the two lies a whole look at the sockets.
+    await setImmediate();
+    await setImmediate();
+  }
+  server.off('connection', hear).off('drop', hear);
 }
 
 function prepareFolder(folder: string): void {

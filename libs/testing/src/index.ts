@@ -7,6 +7,7 @@ export { InMemoryTokenDirectory } from './in-memory-token-directory.js';
 export { freePort, type RedisProcess, startRedisProcess } from './redis-process.js';
 export { type ModelStandIn, type ModelStandInOptions, startModelStandIn } from './model-stand-in/model-stand-in.js';
 export type { Outcome, RecordedRequest } from './model-stand-in/request-log.js';
+export { type SelfSignedCertificate, selfSignedCertificate } from './self-signed-certificate.js';
 export { createTestDatabase, type TestDatabase } from './test-database.js';
 export { CallError, type Push, SocketClient, type SocketClientOptions } from './socket-client.js';
 export { testEnv, type TestEnv } from './test-env.js';

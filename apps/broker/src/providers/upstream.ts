@@ -41,6 +41,8 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     open: (method, path, headers) => {
       const request = send({
         agent,
+        // Said outright: the proxy's agent else guesses it from the call stack, differently when a connection comes free, and keeps none.
+        protocol: base.protocol,
         host: base.hostname.replace(/^\[|\]$/g, ''),
         port: base.port === '' ? undefined : base.port,
         method,
