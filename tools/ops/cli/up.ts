@@ -117,7 +117,7 @@ function portTaken(name: string, port: number, fixed: boolean): StepError {
 }
 
 /** Services that `restart` starts anew. Their agents live on in the sandboxes. */
-const RESTARTED = ['gateway', 'worker', 'broker'];
+const RENEWED = ['gateway', 'worker', 'broker'];
 
 async function startServices(
   { steps, config, layout, env }: Context,
@@ -132,8 +132,7 @@ async function startServices(
     mkdirSync(join(layout.brokerSocket, '..'), { recursive: true, mode: 0o755 });
     const before = new Map((await supervisor.status()).map(({ name, pid }) => [name, pid]));
     if (before.has('demo-model') && !plan.demo) await supervisor.stop('demo-model');
-    if (restart) for (const name of RESTARTED) await supervisor.stop(name);
-    const after = await supervisor.apply(specs);
+    const after = await supervisor.apply(specs, restart ? RENEWED : []);
     const started = after.filter(({ name, pid }) => pid !== before.get(name)).map(({ name }) => name);
     if (started.length > 0) say(`starting ${started.join(', ')}`);
     if (plan.demo && started.includes('demo-model')) {
@@ -153,14 +152,15 @@ async function awaitAll(
     gateway: { url: probeUrl(gateway.host, gateway.port, tls) },
     worker: { url: probeUrl(worker.host, worker.port, false) },
     broker: { socketPath: layout.brokerSocket, path: '/healthz' },
-    ...(demo ? { 'demo-model': { url: probeUrl('127.0.0.1', demo.port, false, '/healthz') } } : {}),
+    ...(demo ? { 'demo-model': { url: probeUrl('127.0.0.1', demo.port, false, '/') } } : {}),
   };
   await Promise.all(
     specs.map(({ name }) => {
       const target = targets[name];
       if (!target) throw new Error(`no probe for ${name}`);
       const status = async () => (await supervisor.status()).find((candidate) => candidate.name === name);
-      return awaitReady({ service: name, logFile: join(layout.logs, `${name}.log`), target }, status);
+      const logFile = join(layout.logs, `${name}.log`);
+      return awaitReady({ service: name, logFile, target, anyAnswer: name === 'demo-model' }, status);
     }),
   );
 }

@@ -42,7 +42,10 @@ export function ownServices(plan: ServicePlan, given: EnvironmentOf, base: Recor
   const demoArguments = demo && ['--port', String(demo.port), '--key', demo.key];
   return [
     ...(demoArguments ? [service('demo-model', 'libs/testing/src/model-stand-in/main.js', {}, demoArguments)] : []),
-    service('broker', 'apps/broker/src/main.js', { ...given('broker'), ...brokerSettings(plan) }),
+    {
+      ...service('broker', 'apps/broker/src/main.js', { ...given('broker'), ...brokerSettings(plan) }),
+      takesOver: plan.layout.brokerSocket,
+    },
     service('worker', 'apps/worker/src/main.js', { ...given('worker'), ...workerSettings(plan) }),
     service('gateway', 'apps/gateway/src/main.js', { ...given('gateway'), ...gatewaySettings(plan) }),
   ];

@@ -29,7 +29,9 @@ export class SupervisorClient {
     try {
       return (await this.#call('info')) as SupervisorInfo;
     } catch (error) {
-      if (['ENOENT', 'ECONNREFUSED'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+      // The last one: it was killed while it listened.
+      const absent = ['ENOENT', 'ECONNREFUSED', 'ECONNRESET'];
+      if (absent.includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
       throw error;
     }
   }
@@ -38,8 +40,9 @@ export class SupervisorClient {
     return (await this.#call('status')) as ServiceStatus[];
   }
 
-  async apply(specs: ServiceSpec[]): Promise<ServiceStatus[]> {
-    return (await this.#call('apply', { specs })) as ServiceStatus[];
+  /** Makes services run as their specs say; those in `renew` are started anew even if nothing changed. */
+  async apply(specs: ServiceSpec[], renew: readonly string[] = []): Promise<ServiceStatus[]> {
+    return (await this.#call('apply', { specs, renew })) as ServiceStatus[];
   }
 
   async stop(name: string, how: Partial<StopRequest> = {}): Promise<StopOutcome> {

@@ -20,7 +20,8 @@ const server = await serveControl(layout.supervisorSocket, {
   },
   commands: {
     apply: async (body) => {
-      await supervisor.apply((body as { specs: ServiceSpec[] }).specs);
+      const { specs, renew } = body as { specs: ServiceSpec[]; renew: string[] };
+      await supervisor.apply(specs, renew);
       return supervisor.statuses;
     },
     stop: async (body) => {

@@ -1,6 +1,7 @@
 // One service under supervision: starts it, notices its death, starts it again after a pause, and stops it in time.
 import { spawn } from 'node:child_process';
 import { EventEmitter } from 'node:events';
+import { statSync } from 'node:fs';
 import { poll } from '../host/poll.ts';
 import { identify, isAlive, signalProcess, type ProcessIdentity } from '../host/process-identity.ts';
 import { decideRestart } from './restart-policy.ts';
@@ -17,6 +18,8 @@ import {
 const ADOPTED_LOOK_MS = 500;
 /** After SIGKILL a process is gone at once, unless the kernel holds it (e.g. a dead disk). */
 const KILL_TIMEOUT_MS = 5_000;
+/** How long the old process goes on serving while the new one does not take over. */
+const TAKEOVER_TIMEOUT_MS = 15_000;
 
 /** How a stop went: it was not running, it ended when asked, or it had to be killed. */
 export type StopOutcome = 'not_running' | 'ended' | 'killed';
@@ -26,12 +29,22 @@ export interface StopRequest {
   timeoutMs: number;
 }
 
+/** Signals a process, waits, and kills its group when the time is over. */
+async function endProcess(identity: ProcessIdentity, { signal, timeoutMs }: StopRequest): Promise<StopOutcome> {
+  signalProcess(identity, signal);
+  if (await poll(timeoutMs, () => !isAlive(identity))) return 'ended';
+  signalProcess(identity, 'SIGKILL', { group: true });
+  await poll(KILL_TIMEOUT_MS, () => !isAlive(identity));
+  return 'killed';
+}
+
 export class ManagedService extends EventEmitter<{ changed: [] }> {
   readonly name: string;
   readonly logFile: string;
   #spec: ServiceSpec | undefined;
   #state: ServiceState = 'stopped';
-  #process: Omit<ServiceRecord, 'restarts'> | undefined;
+  #process: Omit<ServiceRecord, 'restarts' | 'retiring'> | undefined;
+  #retiring: ProcessIdentity[] = [];
   #timer: NodeJS.Timeout | undefined;
   #failures = 0;
   #restarts = 0;
@@ -44,7 +57,7 @@ export class ManagedService extends EventEmitter<{ changed: [] }> {
   }
 
   get record(): ServiceRecord | undefined {
-    return this.#process && { ...this.#process, restarts: this.#restarts };
+    return this.#process && { ...this.#process, restarts: this.#restarts, retiring: this.#retiring.filter(isAlive) };
   }
 
   get status(): ServiceStatus {
@@ -66,7 +79,8 @@ export class ManagedService extends EventEmitter<{ changed: [] }> {
   /** Takes over a process that an earlier supervisor started. Gives whether it still lives. */
   adopt(record: ServiceRecord): boolean {
     if (!isAlive(record.identity)) return false;
-    const { restarts, ...process } = record;
+    const { restarts, retiring, ...process } = record;
+    this.#retiring = retiring;
     this.#restarts = restarts;
     this.#process = process;
     this.#become('running');
@@ -74,38 +88,43 @@ export class ManagedService extends EventEmitter<{ changed: [] }> {
     return true;
   }
 
-  /** Makes the service run as `spec` says. A running process with an equal spec is left alone (OPS-4). */
-  async apply(spec: ServiceSpec): Promise<void> {
-    const unchanged = this.#process?.fingerprint === fingerprintOf(spec) && this.#state === 'running';
+  /** Makes the service run as `spec` says. A running process with an equal spec is left alone (OPS-4), unless `renew` says otherwise. */
+  async apply(spec: ServiceSpec, { renew }: { renew: boolean }): Promise<void> {
+    const isRunning = this.#process !== undefined && this.#state === 'running';
+    const unchanged = isRunning && this.#process?.fingerprint === fingerprintOf(spec);
+    const stopRequest = this.#spec ? this.stopRequest : undefined;
     this.#spec = spec;
-    if (unchanged) return;
-    await this.stop();
+    if (unchanged && !renew) return;
     this.#failures = 0;
     this.#restarts = 0;
+    if (isRunning && spec.takesOver !== undefined) return this.#replace(spec.takesOver);
+    await this.stop(stopRequest);
     this.#start();
+  }
+
+  /** Starts the new process beside the old one, and tells the old one to stop when the new one has its socket (OPS-28). */
+  async #replace(socketPath: string): Promise<void> {
+    const old = this.#process?.identity;
+    const inode = (): number | undefined => statSync(socketPath, { throwIfNoEntry: false })?.ino;
+    const before = inode();
+    this.#process = undefined;
+    this.#start();
+    await poll(TAKEOVER_TIMEOUT_MS, () => inode() !== before || this.#state !== 'running');
+    if (!old || !signalProcess(old, this.stopRequest.signal)) return;
+    this.#retiring = [...this.#retiring.filter(isAlive), old];
+    this.emit('changed');
   }
 
   /** Signals the process, waits, and kills its group when the time is over. It stays stopped. */
   async stop(request: StopRequest = this.stopRequest): Promise<StopOutcome> {
     clearTimeout(this.#timer);
-    const identity = this.#process?.identity;
-    if (!identity || !isAlive(identity)) {
-      this.#forgetProcess('stopped');
-      return 'not_running';
-    }
-    this.#become('stopping');
-    signalProcess(identity, request.signal);
-    const ended = await this.#endsWithin(identity, request.timeoutMs);
-    if (!ended) {
-      signalProcess(identity, 'SIGKILL', { group: true });
-      await this.#endsWithin(identity, KILL_TIMEOUT_MS);
-    }
+    const processes = [...this.#retiring, ...(this.#process ? [this.#process.identity] : [])].filter(isAlive);
+    if (processes.length > 0) this.#become('stopping');
+    const outcomes = await Promise.all(processes.map((identity) => endProcess(identity, request)));
+    this.#retiring = [];
     this.#forgetProcess('stopped');
-    return ended ? 'ended' : 'killed';
-  }
-
-  async #endsWithin(identity: ProcessIdentity, timeoutMs: number): Promise<boolean> {
-    return (await poll(timeoutMs, () => !isAlive(identity))) ?? false;
+    if (outcomes.length === 0) return 'not_running';
+    return outcomes.includes('killed') ? 'killed' : 'ended';
   }
 
   #start(): void {

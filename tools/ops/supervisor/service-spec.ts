@@ -14,6 +14,11 @@ export interface ServiceSpec {
   stopSignal: 'SIGTERM' | 'SIGINT';
   /** After this long the process's group is killed. */
   stopTimeoutMs: number;
+  /**
+   * A unix socket that a new process takes over from an old one by renaming its own over it. Then a change starts the new process first, and
+   * the old one is told to stop when the socket is another one: it finishes what it has in its own time.
+   */
+  takesOver?: string;
   /** Identifies the program's code, so that a new build is a new spec. */
   version: string;
 }
@@ -39,6 +44,8 @@ export interface ServiceRecord {
   fingerprint: string;
   sinceMs: number;
   restarts: number;
+  /** Processes that a newer one took over from and that still finish what they had. */
+  retiring: ProcessIdentity[];
 }
 
 /** Equal for equal specs. It is a hash, because specs hold secrets and this is written to disk. */

@@ -141,6 +141,30 @@ describe('the supervisor', () => {
     expect(await poll(WAIT_MS, () => !isAlive(child))).toBe(true);
   });
 
+  it('OPS-28 starts the successor of a socket first, and lets the old process finish', async () => {
+    const socket = join(layout.run, 'fixture.sock');
+    const change = (version: string) => spec(`late listen ${socket} hold`, { version, takesOver: socket });
+    const [first] = await supervisor.apply([change('1')]);
+    await logged('listening');
+    const [second] = await supervisor.apply([change('2')]);
+    const old = identify(first?.pid ?? 0);
+    if (!old) throw new Error('the old process is gone before the new one serves');
+    expect(second?.pid).not.toBe(first?.pid);
+    await logged('asked to finish');
+    expect(isAlive(old)).toBe(true);
+    await supervisor.leave(); // the next supervisor knows of it, too
+    supervisor = await ensureSupervisor(layout);
+    await supervisor.apply([change('2')]);
+    expect(await supervisor.stop('fixture', { timeoutMs: 300 })).toBe('killed');
+    expect(isAlive(old)).toBe(false);
+  });
+
+  it('OPS-28 starts a service anew when asked, though nothing changed', async () => {
+    const [first] = await supervisor.apply([spec('hold')]);
+    const [second] = await supervisor.apply([spec('hold')], ['fixture']);
+    expect(second?.pid).not.toBe(first?.pid);
+  });
+
   it('answers questions while a stop takes its time', async () => {
     await supervisor.apply([spec('deaf line up hold', { stopTimeoutMs: 2_000 })]);
     await logged('up');

@@ -36,8 +36,9 @@ export class Supervisor {
     return [...this.#services.values()].map((service) => service.status);
   }
 
-  async apply(specs: ServiceSpec[]): Promise<void> {
-    for (const spec of specs) await this.#service(spec.name).apply(spec);
+  /** `renew`: names of services that are started anew even if nothing changed. */
+  async apply(specs: ServiceSpec[], renew: readonly string[]): Promise<void> {
+    for (const spec of specs) await this.#service(spec.name).apply(spec, { renew: renew.includes(spec.name) });
   }
 
   async stop(name: string, request?: Partial<StopRequest>): Promise<StopOutcome> {
