@@ -17,6 +17,8 @@ export interface UpstreamOptions {
   connectTimeoutMs?: number;
   /** Without a byte in either direction; default 15 min, because a model may think for minutes before its first word. */
   idleTimeoutMs?: number;
+  /** How long a connection is kept without a request; default 60 s. */
+  freeConnectionMs?: number;
 }
 
 export interface Upstream {
@@ -29,11 +31,11 @@ export interface Upstream {
 const CONNECT_TIMEOUT_MS = 10_000;
 const IDLE_TIMEOUT_MS = 15 * 60_000;
 /** An idle connection older than this may be dead without our knowing (address translation forgets); a new one is cheaper than a lost request. */
-const FREE_SOCKET_MS = 60_000;
+const FREE_CONNECTION_MS = 60_000;
 
 export function createUpstream(options: UpstreamOptions): Upstream {
   const base = parseBaseUrl(options.baseUrl);
-  const agent = createAgent(base, options.proxyUrl);
+  const agent = createAgent(base, options.proxyUrl, options.freeConnectionMs ?? FREE_CONNECTION_MS);
   const send = base.protocol === 'https:' ? httpsRequest : httpRequest;
   const idleTimeoutMs = options.idleTimeoutMs ?? IDLE_TIMEOUT_MS;
   const prefix = base.pathname.replace(/\/$/, '');
@@ -73,11 +75,14 @@ function parseBaseUrl(text: string): URL {
   return url;
 }
 
-function createAgent(base: URL, proxyUrl: Secret | undefined): HttpAgent {
-  const keep = { keepAlive: true, timeout: FREE_SOCKET_MS, maxFreeSockets: 64 };
+function createAgent(base: URL, proxyUrl: Secret | undefined, freeMs: number): HttpAgent {
+  const keep = { keepAlive: true, timeout: freeMs, maxFreeSockets: 64 };
   if (base.protocol === 'http:') return new HttpAgent(keep);
   if (proxyUrl === undefined || isLoopback(base.hostname)) return new HttpsAgent(keep);
-  return new HttpsProxyAgent(proxyUrl.reveal(), keep);
+  const agent = new HttpsProxyAgent(proxyUrl.reveal(), keep);
+  // Its constructor drops what it was given; without this it would keep idle connections for ever.
+  Object.assign(agent.options, keep);
+  return agent;
 }
 
 /** Ends a request whose connection does not come to stand. Once it stands only silence ends it. */
