@@ -271,7 +271,7 @@ describe('the real CLI through the broker', () => {
     await startBroker();
   });
 
-  it('BRK-21 DEMO-20 gets a text, and the real key nowhere', async () => {
+  it('BRK-21, DEMO-20 gets a text, and the real key nowhere', async () => {
     const run = await claude('demo:say through the broker');
     expect(run.code).toBe(0);
     expect(resultOf(run)).toBe('through the broker');
@@ -279,7 +279,7 @@ describe('the real CLI through the broker', () => {
     expect(standIn.requests().every(({ headers }) => headers['x-api-key'] === REAL_KEY)).toBe(true);
   });
 
-  it('BRK-21 DEMO-20 thinks, uses tools, and streams partial messages', async () => {
+  it('BRK-21, DEMO-20 thinks, uses tools, and streams partial messages', async () => {
     const run = await claude(
       'demo:think I should look\ndemo:bash echo one ;; echo two',
       '--include-partial-messages',
@@ -292,7 +292,7 @@ describe('the real CLI through the broker', () => {
     expect(deltas.length).toBeGreaterThan(10);
   });
 
-  it('BRK-21 DEMO-20 tries again after 529 and after a stream that broke off', async () => {
+  it('BRK-21, DEMO-20 tries again after 529 and after a stream that broke off', async () => {
     const run = await claude('demo:error 529 1\ndemo:cut\ndemo:say at last');
     expect(resultOf(run)).toBe('at last');
     expect(statuses()).toEqual([529, 200, 200]);
