@@ -1,15 +1,17 @@
 // One run at work under this worker: waits for its turn, claims it, drives it to its end - again after each loss of
 // infrastructure - and finishes it. Lets go as soon as another worker may have it.
 import type { ClaimedRun, Dispatch, RunFence, RunOutcome } from '#domain';
+import type { AppError } from '#kernel';
 import { logError, type Logger } from '#observability';
 import { pause } from '../timing/pause.js';
 import { RunActiveTime } from './active-time.js';
 import type { AttachmentParts } from './attachment-parts.js';
 import { AnswerBell } from './answer-bell.js';
-import { type FailureVerdict, judgeFailure } from './failure-verdict.js';
+import { judgeFailure } from './failure-verdict.js';
 import { finishRun } from './finish-run.js';
 import { Patience } from './patience.js';
-import type { RunContext, StopReason } from './run-driver.port.js';
+import { endingReason } from './process-stopper.js';
+import { DetachedError, type RunContext, type StopReason } from './run-driver.port.js';
 import { RunFacts } from './run-facts.js';
 import { type EndingReason, failedOutcome, stoppedOutcome } from './run-outcomes.js';
 import type { RunSlot } from './run-slots.js';
@@ -32,6 +34,8 @@ export class RunAttachment {
   private readonly logger: Logger;
   private slot: RunSlot | undefined;
   private activeTime: RunActiveTime | undefined;
+  /** Once driven, a run's process, offset and epoch must be read anew. */
+  private hasMovedOn = false;
 
   constructor(
     private readonly parts: AttachmentParts,
@@ -106,66 +110,58 @@ export class RunAttachment {
     this.activeTime = activeTime;
     activeTime.onLimit(first.run.timeoutMs, () => this.stop({ kind: 'timeout' }));
     const patience = new Patience(this.parts.bounds, this.parts.clock);
-    let claimed: ClaimedRun | undefined = first;
-    let driven = false;
-    while (claimed !== undefined) {
+    let claimed = first;
+    for (;;) {
       try {
-        // What was driven has moved on: its process and offset are read anew, under a new epoch.
-        if (driven) claimed = await this.claim();
-        if (claimed === undefined) return undefined;
-        const known: ClaimedRun = claimed;
-        const early = this.endBeforeStart(known, activeTime);
-        if (early !== undefined) return { claimed: known, outcome: early, broken: false };
-        const connection = await facts.timeSandbox(() => this.parts.sandboxes.connect(known));
-        driven = true;
-        activeTime.resume();
-        const context = this.contextOf(known, connection, activeTime, facts);
-        const outcome = await this.parts.drivers[known.run.kind].drive(context);
-        return { claimed: known, outcome, context, broken: false };
-      } catch (thrown) {
-        const error = await this.survive(thrown, patience);
-        if (error === undefined) return undefined;
-        if (error !== 'again') {
-          const outcome = this.stoppedBy(claimed ?? first, activeTime) ?? failedOutcome(error, activeTime.elapsedMs());
-          return { claimed: claimed ?? first, outcome, broken: true };
+        if (this.hasMovedOn) {
+          const next = await this.claim();
+          if (next === undefined) return undefined;
+          claimed = next;
         }
+        return await this.driveOnce(claimed, activeTime, facts);
+      } catch (thrown) {
+        const verdict = await this.survive(thrown, patience);
+        if (verdict === 'again') continue;
+        if (verdict === 'let_go') return undefined;
+        const outcome = this.stopped(claimed, activeTime) ?? failedOutcome(verdict, activeTime.elapsedMs());
+        return { claimed, outcome, broken: true };
       }
     }
-    return undefined;
   }
 
-  /** Undefined: let go. An error: that is how the run ends. */
-  private async survive(thrown: unknown, patience: Patience) {
+  private async driveOnce(claimed: ClaimedRun, activeTime: RunActiveTime, facts: RunFacts): Promise<RunEnd> {
+    if (this.detacher.signal.aborted) throw new DetachedError();
+    // A run that was stopped before anything of it was started needs no sandbox.
+    const early = claimed.process === null ? this.stopped(claimed, activeTime) : undefined;
+    if (early !== undefined) return { claimed, outcome: early, broken: false };
+    const connection = await facts.timeSandbox(() => this.parts.sandboxes.connect(claimed));
+    this.hasMovedOn = true;
+    activeTime.resume();
+    const context = this.contextOf(claimed, connection, activeTime, facts);
+    const outcome = await this.parts.drivers[claimed.run.kind].drive(context);
+    return { claimed, outcome, context, broken: false };
+  }
+
+  /** What becomes of the run after an error; an error given back is how it ends. Waits before `again`. */
+  private async survive(thrown: unknown, patience: Patience): Promise<'again' | 'let_go' | AppError> {
     const verdict = judgeFailure(thrown);
     if (this.detacher.signal.aborted || verdict.kind === 'let_go') {
-      this.noteLetGo(verdict);
-      return undefined;
+      const fencedBy = verdict.kind === 'let_go' ? verdict.fencedBy : undefined;
+      if (fencedBy !== undefined) this.parts.metrics.writeFenced(fencedBy);
+      this.logger.info({ fenced_by: fencedBy ?? null }, 'run let go');
+      return 'let_go';
     }
-    if (verdict.kind === 'fail') {
-      logError(this.logger, verdict.error, { doing: 'drive' });
-      return verdict.error;
-    }
-    const waitMs = patience.next(verdict.error.code);
+    const waitMs = verdict.kind === 'retry' ? patience.next(verdict.error.code) : undefined;
     logError(this.logger, verdict.error, { doing: 'drive', again_in_ms: waitMs ?? null });
+    if (verdict.kind === 'fail') return verdict.error;
     if (waitMs === undefined) return verdict.asFailure;
     await pause(waitMs, this.detacher.signal);
-    return this.detacher.signal.aborted ? undefined : ('again' as const);
+    return 'again';
   }
 
-  private noteLetGo(verdict: FailureVerdict): void {
-    if (verdict.kind === 'let_go' && verdict.fencedBy !== undefined) this.parts.metrics.writeFenced(verdict.fencedBy);
-    this.logger.info({ fenced_by: verdict.kind === 'let_go' ? (verdict.fencedBy ?? null) : null }, 'run let go');
-  }
-
-  /** A run that was stopped before anything of it was started needs no sandbox. */
-  private endBeforeStart(claimed: ClaimedRun, activeTime: RunActiveTime): RunOutcome | undefined {
-    return claimed.process === null && claimed.warmProcess === null ? this.stoppedBy(claimed, activeTime) : undefined;
-  }
-
-  private stoppedBy(claimed: ClaimedRun, activeTime: RunActiveTime): RunOutcome | undefined {
-    const reason = this.stopper.signal.reason as StopReason | undefined;
-    if (reason === undefined || reason.kind === 'detach') return undefined;
-    return stoppedOutcome(reason, claimed.run, activeTime.elapsedMs());
+  private stopped(claimed: ClaimedRun, activeTime: RunActiveTime): RunOutcome | undefined {
+    const reason = endingReason({ stop: this.stopper.signal });
+    return reason === undefined ? undefined : stoppedOutcome(reason, claimed.run, activeTime.elapsedMs());
   }
 
   private contextOf(

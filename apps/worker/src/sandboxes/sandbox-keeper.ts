@@ -10,13 +10,12 @@ import type {
   SandboxSummary,
 } from '#domain';
 import { AppError, type Clock, isAppError } from '#kernel';
-import type { Logger } from '#observability';
-import { logError } from '#observability';
+import { logError, type Logger } from '#observability';
 import { workspaceOwner } from './workspace-owner.js';
 
 export interface SandboxKeeperParts {
   lease: HostLease;
-  runtime: SandboxRuntime;
+  runtime: Pick<SandboxRuntime, 'connect' | 'ensure'>;
   executions: Pick<ExecutionStore, 'sandboxStarted' | 'appendEvents'>;
   announce: (committed: Committed<void>) => Promise<void>;
   /** Image of projects that name none. */
@@ -37,10 +36,37 @@ export class SandboxKeeper {
    * `project.path_not_writable`, and `host.lease_lost` after `close`.
    */
   async connect(claimed: ClaimedRun): Promise<SandboxConnection> {
-    const known = this.connections.get(claimed.sandboxId);
+    return this.share(claimed.sandboxId, () => this.start(claimed));
+  }
+
+  /** The connection to a sandbox that runs; undefined when it does not. */
+  async connectionTo(sandboxId: string): Promise<SandboxConnection | undefined> {
+    try {
+      return await this.share(sandboxId, () => this.attach(sandboxId));
+    } catch (error) {
+      if (isGone(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** Closes the connection to a sandbox, if there is one. */
+  async disconnect(sandboxId: string): Promise<void> {
+    const opening = this.connections.get(sandboxId);
+    const [settled] = await Promise.allSettled(opening === undefined ? [] : [opening]);
+    if (settled?.status === 'fulfilled') settled.value.close();
+  }
+
+  /** Closes every connection; the sandboxes go on. No other is opened. */
+  async close(): Promise<void> {
+    this.closed = true;
+    await Promise.all([...this.connections.keys()].map((sandboxId) => this.disconnect(sandboxId)));
+  }
+
+  /** Runs of one project share a connection, also while it is being opened. */
+  private async share(sandboxId: string, open: () => Promise<SandboxConnection>): Promise<SandboxConnection> {
+    const known = this.connections.get(sandboxId);
     if (known !== undefined) return known;
-    const { sandboxId } = claimed;
-    const opening = this.open(claimed);
+    const opening = open();
     this.connections.set(sandboxId, opening);
     const forget = () => {
       if (this.connections.get(sandboxId) === opening) this.connections.delete(sandboxId);
@@ -58,44 +84,31 @@ export class SandboxKeeper {
     }
   }
 
-  /** The connections that stand. */
-  async standing(): Promise<SandboxConnection[]> {
-    const settled = await Promise.allSettled(this.connections.values());
-    return settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
-  }
-
-  /** Closes every connection; the sandboxes go on. */
-  async close(): Promise<void> {
-    this.closed = true;
-    for (const connection of await this.standing()) connection.close();
-  }
-
-  private async open(claimed: ClaimedRun): Promise<SandboxConnection> {
-    const before = this.parts.clock.monotonicMs();
-    const attached = await this.attachIfRunning(claimed.sandboxId);
-    if (attached !== undefined) return attached;
+  /** A sandbox that runs is reached over its own socket first: Docker may be away. */
+  private async start(claimed: ClaimedRun): Promise<SandboxConnection> {
+    const { clock } = this.parts;
+    const before = clock.monotonicMs();
+    try {
+      return await this.attach(claimed.sandboxId);
+    } catch (error) {
+      if (!isGone(error)) throw error;
+    }
     const summary = await this.ensure(claimed);
     const connection = await this.attach(claimed.sandboxId);
-    await this.recordStart(claimed, summary, connection.bootId, Math.round(this.parts.clock.monotonicMs() - before));
+    await this.recordStart(claimed, summary, connection.bootId, Math.round(clock.monotonicMs() - before));
     return connection;
   }
 
-  /** A sandbox that runs is reached over its own socket, so Docker may be away. */
-  private async attachIfRunning(sandboxId: string): Promise<SandboxConnection | undefined> {
-    try {
-      return await this.attach(sandboxId);
-    } catch (error) {
-      if (isAppError(error) && (error.code === 'sandbox.lost' || error.code === 'sandbox.connection_lost'))
-        return undefined;
-      throw error;
-    }
+  private async attach(sandboxId: string): Promise<SandboxConnection> {
+    if (this.closed) throw leaseLost();
+    const connection = await this.parts.runtime.connect(sandboxId, { hostEpoch: this.parts.lease.epoch });
+    if (!this.isClosed()) return connection;
+    connection.close();
+    throw leaseLost();
   }
 
-  private async attach(sandboxId: string): Promise<SandboxConnection> {
-    const connection = await this.parts.runtime.connect(sandboxId, { hostEpoch: this.parts.lease.epoch });
-    if (!this.closed) return connection;
-    connection.close();
-    throw new AppError('host.lease_lost', 'This worker does not hold the host any more.');
+  private isClosed(): boolean {
+    return this.closed;
   }
 
   private async ensure({ sandboxId, project, run }: ClaimedRun): Promise<SandboxSummary> {
@@ -112,24 +125,23 @@ export class SandboxKeeper {
     });
   }
 
-  private async recordStart(
-    claimed: ClaimedRun,
-    summary: SandboxSummary,
-    bootId: string,
-    readyMs: number,
-  ): Promise<void> {
+  private async recordStart(claimed: ClaimedRun, { containerId }: SandboxSummary, bootId: string, readyMs: number) {
     const { executions, announce, logger } = this.parts;
-    const image = claimed.project.image ?? this.parts.image;
-    const { sandboxId, run } = claimed;
+    const { sandboxId, run, project } = claimed;
+    const image = project.image ?? this.parts.image;
     logger.info({ sandbox_id: sandboxId, run_id: run.runId, ready_ms: readyMs }, 'sandbox started');
     try {
-      await executions.sandboxStarted(sandboxId, { containerId: summary.containerId, bootId, image });
-      const fence = { runId: run.runId, runEpoch: run.epoch };
-      const payload = { image, ready_ms: readyMs };
-      await announce(await executions.appendEvents(fence, [{ type: 'sandbox.started', runId: run.runId, payload }]));
+      await executions.sandboxStarted(sandboxId, { containerId, bootId, image });
+      const event = { type: 'sandbox.started', runId: run.runId, payload: { image, ready_ms: readyMs } } as const;
+      await announce(await executions.appendEvents({ runId: run.runId, runEpoch: run.epoch }, [event]));
     } catch (error) {
-      // The sandbox is there all the same; if the run is another worker's now, its next write says so.
+      // The sandbox is there all the same; if the run is another worker's by now, its next write says so.
       logError(logger, error, { doing: 'record sandbox start', sandbox_id: sandboxId });
     }
   }
 }
+
+const isGone = (error: unknown): boolean =>
+  isAppError(error) && (error.code === 'sandbox.lost' || error.code === 'sandbox.connection_lost');
+
+const leaseLost = (): AppError => new AppError('host.lease_lost', 'This worker does not hold the host any more.');

@@ -1,0 +1,95 @@
+// Compares what Postgres says with the queue, the sandboxes and their processes, and repairs the difference (R3). A timer of the
+// holder, woken by each reconnection of Redis; never itself a job. Only the holder of the lease runs it, which is its lock.
+import type { Announcer, Dispatch, ExecutionStore } from '#domain';
+import { isAppError } from '#kernel';
+import { logError, type Logger } from '#observability';
+import { every, type Repeated } from '../timing/every.js';
+import { compareJobs } from './compare-jobs.js';
+import type { SandboxSweep } from './sandbox-sweep.js';
+
+export interface ReconcilerParts {
+  hostId: string;
+  intervalMs: number;
+  executions: Pick<ExecutionStore, 'activeRuns' | 'promoteFreeLanes'>;
+  queue: {
+    dispatch(dispatch: Dispatch): Promise<void>;
+    jobIds(hostId: string): Promise<string[]>;
+    drop(hostId: string, jobId: string): Promise<boolean>;
+  };
+  announcer: Announcer;
+  registry: { find(runId: string): unknown; attach(dispatch: Dispatch): Promise<void> };
+  sweep: Pick<SandboxSweep, 'run'>;
+  removeDeleted: () => Promise<void>;
+  logger: Logger;
+}
+
+export class Reconciler {
+  private repeated: Repeated | undefined;
+  private first = true;
+
+  constructor(private readonly parts: ReconcilerParts) {}
+
+  /** The first comparison takes over what earlier holders left running. */
+  start(): void {
+    this.repeated = every(
+      this.parts.intervalMs,
+      () => this.pass(),
+      (error) => logError(this.parts.logger, error, { doing: 'reconcile' }),
+    );
+  }
+
+  /** Compares again soon. */
+  nudge(): void {
+    this.repeated?.nudge();
+  }
+
+  async stop(): Promise<void> {
+    await this.repeated?.stop();
+  }
+
+  /** Each step by itself: Redis or Docker being away must not keep the others from being done. */
+  async pass(): Promise<void> {
+    const steps: [string, () => Promise<void>][] = [
+      ['lanes', () => this.promote()],
+      ['jobs', () => this.repairJobs()],
+      ['sandboxes', () => this.parts.sweep.run()],
+      ['deleted projects', () => this.parts.removeDeleted()],
+    ];
+    for (const [step, work] of steps) {
+      try {
+        await work();
+      } catch (error) {
+        logError(this.parts.logger, error, { doing: 'reconcile', step });
+      }
+    }
+  }
+
+  private async promote(): Promise<void> {
+    const { executions, announcer, hostId } = this.parts;
+    for (const announcement of await executions.promoteFreeLanes(hostId)) await announcer.announce(announcement);
+  }
+
+  private async repairJobs(): Promise<void> {
+    const { executions, queue, registry, hostId, logger } = this.parts;
+    const jobIds = await this.jobIds();
+    const active = await executions.activeRuns(hostId);
+    const isAttached = (runId: string) => registry.find(runId) !== undefined;
+    const repairs = compareJobs({ active, isAttached, jobIds, first: this.first });
+    this.first = false;
+    for (const dispatch of repairs.attach) void registry.attach(dispatch);
+    for (const dispatch of repairs.dispatch) await queue.dispatch(dispatch);
+    for (const jobId of repairs.drop) await queue.drop(hostId, jobId);
+    const { attach, dispatch, drop } = repairs;
+    if (attach.length + dispatch.length + drop.length === 0) return;
+    logger.info({ attached: attach.length, dispatched: dispatch.length, dropped: drop.length }, 'queue repaired');
+  }
+
+  private async jobIds(): Promise<string[] | undefined> {
+    try {
+      return await this.parts.queue.jobIds(this.parts.hostId);
+    } catch (error) {
+      if (isAppError(error) && error.code === 'service.unavailable') return undefined;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,35 @@
+// The drivers of this worker: commands, and prompts through the Claude Code CLI.
+import type { ExecutionStore, LiveBus, PermissionStore } from '#domain';
+import type { Clock } from '#kernel';
+import type { Logger } from '#observability';
+import { AgentRunDriver } from './agent/agent-run.driver.js';
+import { ClaudeAgentDriver } from './agent/claude/claude-agent.driver.js';
+import { WarmAgents } from './agent/warm-agents.js';
+import { CommandRunDriver } from './commands/command-run.driver.js';
+import type { RunDrivers, RunningSandboxes } from './worker-parts.js';
+
+export interface RunDriversParts {
+  executions: ExecutionStore;
+  questions: PermissionStore;
+  bus: LiveBus;
+  /** Names the CLI: a warm process of another one is not used again. */
+  claudeVersion: string;
+  warmAgents: { idleMs: number; most: number };
+  clock: Clock;
+  logger: Logger;
+}
+
+export function createRunDrivers(parts: RunDriversParts, sandboxes: RunningSandboxes): RunDrivers {
+  const { executions, questions, bus, clock, logger } = parts;
+  const connectionTo = (sandboxId: string) => sandboxes.connectionTo(sandboxId);
+  const warm = new WarmAgents({ executions, connectionTo, ...parts.warmAgents, clock, logger });
+  const agent = new ClaudeAgentDriver(parts.claudeVersion);
+  return {
+    byKind: {
+      command: new CommandRunDriver({ executions, bus, clock }),
+      prompt: new AgentRunDriver({ executions, questions, bus, agent, warm }),
+    },
+    sweep: (lease) => warm.sweep(lease),
+    close: () => warm.close(),
+  };
+}

@@ -1,0 +1,136 @@
+// The real adapters behind a worker's ports: Postgres, Redis and Docker. Each may come later than this process.
+import { dirname } from 'node:path';
+import type { WorkerConfig } from '#config';
+import type { SandboxRuntime } from '#domain';
+import { limitReports, type ReportProblem } from '#jobs';
+import { type Clock, RUN_STATUSES } from '#kernel';
+import { type Logger, logError, type Metrics, type QueueDepth } from '#observability';
+import {
+  createDatabase,
+  type Database,
+  instanceId,
+  namesOfPendingMigrations,
+  PgExecutionStore,
+  PgHostStore,
+  PgPermissionStore,
+  PgProjectStore,
+  PgRunStore,
+  readMigrations,
+} from '#persistence';
+import { createDockerSandboxRuntime } from '#sandbox/docker';
+import { createRunDrivers } from './run-drivers.js';
+import { PATIENCE } from './runs/patience.js';
+import type { WorkerParts } from './worker-parts.js';
+import { openRedis, type WorkerRedis } from './worker-redis.js';
+
+export interface BackendOptions {
+  config: WorkerConfig;
+  /** Migrations that this version needs; work begins when they are applied. */
+  migrationsDir: string;
+  clock: Clock;
+  logger: Logger;
+  /** Docker, unless a test says otherwise. */
+  makeRuntime?: (instance: string) => SandboxRuntime;
+}
+
+export interface WorkerBackend {
+  pingDatabase(): Promise<void>;
+  isRedisReady(): boolean;
+  /** Runs by host and status, for the metrics. */
+  queueDepth(): Promise<QueueDepth[]>;
+  pendingMigrations(): Promise<string[]>;
+  /** Throws `service.unavailable` while Postgres is away; then it is called again. */
+  connect(metrics: Metrics): Promise<WorkerParts>;
+  /** Does not wait for a Redis that does not answer. */
+  close(): Promise<void>;
+}
+
+const REPORT_INTERVAL_MS = 10_000;
+
+export function openBackend(options: BackendOptions): WorkerBackend {
+  const { config, migrationsDir, logger, clock } = options;
+  const db = createDatabase(config.database.url.reveal());
+  const redis = openRedis(config.redis.url.reveal(), reporter(logger, clock));
+  const migrations = readMigrations(migrationsDir);
+  const hosts = new PgHostStore(db);
+  return {
+    pingDatabase: () => db.ping(),
+    isRedisReady: () => redis.isReady(),
+    queueDepth: async () => (await hosts.queueDepth()).flatMap(toDepth),
+    pendingMigrations: () => namesOfPendingMigrations(db, migrations),
+    connect: async (metrics) => partsOf(options, { db, redis, hosts, metrics, instance: await instanceId(db) }),
+    close: async () => {
+      await redis.close();
+      await db.close();
+    },
+  };
+}
+
+interface Connected {
+  db: Database;
+  redis: WorkerRedis;
+  hosts: PgHostStore;
+  metrics: Metrics;
+  instance: string;
+}
+
+function partsOf(options: BackendOptions, { db, redis, hosts, metrics, instance }: Connected): WorkerParts {
+  const { config, logger, clock, makeRuntime = dockerRuntime(config, logger) } = options;
+  const executions = new PgExecutionStore(db);
+  const questions = new PgPermissionStore(db);
+  const opened = redis.open(instance);
+  const { warmAgentIdleMs: idleMs, maxWarmAgents: most, maxConcurrent } = config.runs;
+  const claudeVersion = config.sandbox.tools.claudeFile;
+  const { bus } = opened;
+  const drivers = { executions, questions, bus, claudeVersion, warmAgents: { idleMs, most }, clock, logger };
+  return {
+    settings: {
+      image: config.sandbox.image,
+      limits: config.sandbox.limits,
+      projectRoots: config.projectRoots,
+      maxRuns: maxConcurrent,
+      leaseMs: config.leaseMs,
+      reconcileMs: config.reconcileMs,
+      bounds: PATIENCE,
+    },
+    ...opened,
+    runtime: makeRuntime(instance),
+    executions,
+    runs: new PgRunStore(db),
+    projects: new PgProjectStore(db),
+    hosts,
+    makeDrivers: (sandboxes) => createRunDrivers(drivers, sandboxes),
+    clock,
+    logger,
+    metrics,
+  };
+}
+
+const dockerRuntime =
+  ({ docker, dataDir, sandbox, broker }: WorkerConfig, logger: Logger) =>
+  (instance: string): SandboxRuntime =>
+    createDockerSandboxRuntime({
+      dockerSocket: docker.socketPath,
+      instanceId: instance,
+      dataDir,
+      toolFiles: {
+        node: sandbox.tools.nodeFile,
+        claude: sandbox.tools.claudeFile,
+        sandboxd: sandbox.tools.sandboxdFile,
+      },
+      brokerSocketDir: dirname(broker.socketPath),
+      logger,
+    });
+
+const reporter = (logger: Logger, clock: Clock): ReportProblem =>
+  limitReports(
+    ({ operation, error, repeated, context }) =>
+      logError(logger, error, { operation, ...(repeated === undefined ? {} : { repeated }), ...context }),
+    REPORT_INTERVAL_MS,
+    () => clock.monotonicMs(),
+  );
+
+function toDepth({ hostId, status, count }: { hostId: string; status: string; count: number }): QueueDepth[] {
+  const state = RUN_STATUSES.find((known) => known === status);
+  return state === undefined ? [] : [{ hostId, state, count }];
+}

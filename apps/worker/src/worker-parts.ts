@@ -1,0 +1,61 @@
+// What a worker is made of, apart from the lease: the ports that its composition (worker-app.ts) binds to adapters.
+import type {
+  Announcer,
+  ExecutionStore,
+  HostLease,
+  HostServer,
+  HostStore,
+  LiveBus,
+  ProjectStore,
+  RunStore,
+  SandboxConnection,
+  SandboxLimits,
+  SandboxRuntime,
+} from '#domain';
+import type { BullRunQueue, RunJobProcessor, RunWorker } from '#jobs';
+import type { Clock, RunKind } from '#kernel';
+import type { Logger, Metrics } from '#observability';
+import type { PatienceBounds } from './runs/patience.js';
+import type { RunDriver } from './runs/run-driver.port.js';
+
+export interface WorkerSettings {
+  /** Image of projects that name none. */
+  image: string;
+  limits: SandboxLimits;
+  projectRoots: string[];
+  maxRuns: number;
+  leaseMs: number;
+  reconcileMs: number;
+  bounds: PatienceBounds;
+}
+
+/** The drivers of one holding of the host, and what they keep between runs. */
+export interface RunDrivers {
+  byKind: Record<RunKind, RunDriver>;
+  /** Repeated while the host is held: ends what was kept for too long. */
+  sweep(lease: HostLease): Promise<void>;
+  close(): void;
+}
+
+/** What drivers may use of the sandboxes beyond the connection of their run. */
+export interface RunningSandboxes {
+  connectionTo(sandboxId: string): Promise<SandboxConnection | undefined>;
+}
+
+export interface WorkerParts {
+  settings: WorkerSettings;
+  runtime: SandboxRuntime;
+  executions: ExecutionStore;
+  runs: Pick<RunStore, 'find'>;
+  projects: Pick<ProjectStore, 'find' | 'listDeleting' | 'finishDelete'>;
+  hosts: HostStore;
+  announcer: Announcer;
+  bus: LiveBus;
+  hostServer: HostServer;
+  queue: Pick<BullRunQueue, 'dispatch' | 'jobIds' | 'drop'>;
+  takeJobs(hostId: string, process: RunJobProcessor): RunWorker;
+  makeDrivers(sandboxes: RunningSandboxes): RunDrivers;
+  clock: Clock;
+  logger: Logger;
+  metrics: Metrics;
+}
