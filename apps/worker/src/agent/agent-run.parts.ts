@@ -1,0 +1,26 @@
+// What the runs of agents work with.
+import type { ExecutionStore, LiveBus, PermissionStore } from '#domain';
+import type { StopSteps } from '../runs/stop-ladder.js';
+import type { AgentDriver } from './agent-driver.port.js';
+import type { WarmAgents } from './warm-agents.js';
+
+export interface AgentRunParts {
+  executions: Pick<
+    ExecutionStore,
+    | 'beginProcess'
+    | 'adoptProcess'
+    | 'processLive'
+    | 'processEnded'
+    | 'commitOutput'
+    | 'openPermission'
+    | 'cancelPermission'
+    | 'resumeRun'
+    | 'answerOf'
+    | 'setSessionStatus'
+  >;
+  questions: Pick<PermissionStore, 'openOf'>;
+  bus: Pick<LiveBus, 'publish' | 'savePartial' | 'clearPartial'>;
+  agent: AgentDriver;
+  warm: WarmAgents;
+  steps?: StopSteps;
+}

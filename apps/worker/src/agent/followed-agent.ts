@@ -1,0 +1,313 @@
+// Follows an attached agent to the end of one run: reads its output line by line, hands each line to its session, commits what
+// it means, and concludes. Nothing is said to the agent and nothing is written once the run is let go.
+import type { EventDraft, ProcessExit, RunOutcome } from '#domain';
+import { AppError, isAppError, PERMISSION_MODES } from '#kernel';
+import { endingReason, ProcessStopper } from '../runs/process-stopper.js';
+import { DetachedError, type RunContext } from '../runs/run-driver.port.js';
+import { stoppedOutcome } from '../runs/run-outcomes.js';
+import { STOP_STEPS, stopProcess } from '../runs/stop-ladder.js';
+import type {
+  AgentEvent,
+  AgentPlan,
+  AgentResult,
+  AgentTranscript,
+  LineReading,
+  ReplayFilter,
+} from './agent-driver.port.js';
+import type { RunAgentHost } from './agent-host.js';
+import { deadOutcome, resultOutcome } from './agent-outcome.js';
+import type { AttachedAgent } from './agent-process.js';
+import type { AgentRunParts } from './agent-run.parts.js';
+import { DeltaStream } from './delta-stream.js';
+import { LineSplitter, type OutputLine } from './line-splitter.js';
+import { OutputCommitter, type CommittedLine } from './output-committer.js';
+import { PermissionDesk } from './permission-desk.js';
+import { costOfRun } from './run-cost.js';
+import { StderrTail } from './stderr-tail.js';
+
+export interface FollowedAgentParts extends AgentRunParts {
+  context: RunContext;
+  plan: AgentPlan;
+  host: RunAgentHost;
+  attached: AttachedAgent;
+}
+
+export class FollowedAgent {
+  readonly #splitter = new LineSplitter();
+  readonly #stderr = new StderrTail();
+  readonly #transcript: AgentTranscript;
+  readonly #replay: ReplayFilter;
+  readonly #committer: OutputCommitter;
+  readonly #deltas: DeltaStream;
+  readonly #desk: PermissionDesk;
+  readonly #stopper: ProcessStopper;
+  /** The line that answers the prompt; it is committed with the end of the run. */
+  #answer: { result: AgentResult; endOffset: number } | undefined;
+  /** What a stopped agent reported before it ended. */
+  #lastWords: { result: AgentResult; costUsd: number } | undefined;
+  #failure: { error: unknown } | undefined;
+  #over = false;
+
+  constructor(private readonly parts: FollowedAgentParts) {
+    const { context, attached, agent, host } = parts;
+    const { runId, projectId } = context.claimed.run;
+    const { processId } = attached.process;
+    this.#transcript = agent.transcript(runId);
+    this.#replay = agent.replayFilter((key) => attached.inputKeys.has(key));
+    this.#deltas = new DeltaStream(parts.bus, { projectId, runId, epoch: context.fence.runEpoch }, context.logger);
+    this.#committer = this.#makeCommitter();
+    this.#desk = new PermissionDesk({
+      store: parts.executions,
+      questions: parts.questions,
+      context,
+      processId,
+      flush: () => this.#committer.flush(),
+      fail: (error) => this.#fail(error),
+    });
+    host.askWith((question, withdrawn) => this.#desk.decide(question, withdrawn));
+    this.#stopper = new ProcessStopper({
+      context,
+      process: attached.process,
+      exited: attached.output.ended,
+      gaveUp: () => attached.output.close(),
+      ...(parts.steps === undefined ? {} : { steps: parts.steps }),
+    });
+  }
+
+  async follow(): Promise<RunOutcome> {
+    const { context, attached } = this.parts;
+    const close = () => attached.output.close();
+    context.detached.addEventListener('abort', close, { once: true });
+    if (context.detached.aborted) close();
+    let concluded = false;
+    try {
+      const beginning = this.#begin();
+      await this.#read();
+      this.#throwIfLetGo();
+      await this.#stopper.settled();
+      await beginning;
+      const outcome = await this.#conclude();
+      this.#throwIfLetGo();
+      concluded = true;
+      return outcome;
+    } finally {
+      context.detached.removeEventListener('abort', close);
+      this.#over = true;
+      this.#stopper.close();
+      this.#desk.close();
+      close();
+      await this.#deltas.end({ keepPartial: !concluded });
+      this.#releaseSession(concluded);
+    }
+  }
+
+  /** Says what this run wants, and shows that the conversation goes on. Failures end the reading. */
+  async #begin(): Promise<void> {
+    const { context, executions } = this.parts;
+    this.#talk().catch((error: unknown) => this.#fail(error));
+    try {
+      await context.announce(await executions.setSessionStatus(context.fence, 'running'));
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  async #talk(): Promise<void> {
+    const { attached, context, plan } = this.parts;
+    const { session } = attached;
+    if (session === undefined || attached.promptSent) return;
+    if (attached.needsSettings) await session.configure({ model: plan.model, permissionMode: plan.permissionMode });
+    await session.prompt(context.claimed.run.runId, context.claimed.run.prompt ?? '');
+  }
+
+  async #read(): Promise<void> {
+    for await (const chunk of this.parts.attached.output) {
+      if (this.#failure !== undefined || this.parts.context.detached.aborted) return;
+      if (chunk.channel === 'stderr') {
+        this.#stderr.push(chunk.data);
+        continue;
+      }
+      for (const line of this.#splitter.push(chunk)) {
+        await this.#take(line);
+        if (this.#answer !== undefined) return;
+      }
+    }
+  }
+
+  async #take(line: OutputLine): Promise<void> {
+    const { attached } = this.parts;
+    const replayed = line.endOffset <= attached.replayUntil;
+    const reading = this.#transcript.read(line.text);
+    if (reading.result !== undefined && endingReason(this.parts.context) === undefined) {
+      this.#answer = { result: reading.result, endOffset: line.endOffset };
+      return;
+    }
+    this.#showLive(reading, line.endOffset);
+    const added = this.#committer.add(this.#committedLine(reading, line.endOffset));
+    if (!replayed || this.#replay.keep(line.text)) attached.session?.deliver(line.text);
+    if (reading.openToolUses !== undefined && attached.reattached && !replayed) {
+      this.#desk.reconcile(reading.openToolUses).catch((error: unknown) => this.#fail(error));
+    }
+    await added;
+  }
+
+  #showLive(reading: LineReading, endOffset: number): void {
+    const said = reading.events.some((event) => event.type === 'message.assistant');
+    if (said || reading.delta !== undefined) this.parts.context.noteFirstOutput();
+    if (reading.delta !== undefined) this.#deltas.push(reading.delta);
+    if (reading.blockClosed !== undefined) this.#deltas.close(reading.blockClosed, endOffset);
+  }
+
+  #committedLine(reading: LineReading, endOffset: number): CommittedLine {
+    const events = reading.events.map((event) => this.#draft(event));
+    if (reading.result !== undefined) {
+      const costUsd = this.#costOf(reading.result);
+      this.#lastWords = { result: reading.result, costUsd };
+      events.push(this.#resultEvent(reading.result, costUsd));
+    }
+    const { agentSessionId } = reading;
+    const permissionMode = this.#changedMode(reading.permissionMode);
+    const session = {
+      ...(agentSessionId === undefined ? {} : { agentSessionId }),
+      ...(permissionMode === undefined ? {} : { permissionMode }),
+    };
+    const changed = Object.keys(session).length > 0;
+    return { endOffset, events, settled: reading.settled, ...(changed ? { session } : {}) };
+  }
+
+  /** A mode that a person accepted, or that the agent took with consent, holds for the conversation. */
+  #changedMode(mode: string | undefined): string | undefined {
+    const { plan, attached } = this.parts;
+    if (mode === undefined) return undefined;
+    attached.session?.noteMode(mode);
+    const known = PERMISSION_MODES.some((one) => one === mode);
+    return known && mode !== plan.permissionMode && plan.permissionMode !== 'bypassPermissions' ? mode : undefined;
+  }
+
+  async #conclude(): Promise<RunOutcome> {
+    return this.#answer === undefined ? this.#concludeDead() : this.#concludeAnswered(this.#answer);
+  }
+
+  async #concludeAnswered({ result, endOffset }: { result: AgentResult; endOffset: number }): Promise<RunOutcome> {
+    const { attached, context, executions, warm } = this.parts;
+    await this.#committer.flush();
+    const costUsd = this.#costOf(result);
+    const events = [this.#resultEvent(result, costUsd)];
+    const total = result.processContinues ? result.totalCostUsd : undefined;
+    const lastOutput = this.#committer.last(endOffset, events, total);
+    if (!this.#staysWarm()) {
+      await warm.end(context.connection, { ...attached.process, outOffset: this.#committer.committedOffset });
+      await executions.processEnded(attached.process.processId, { state: 'exited' });
+    }
+    return { ...resultOutcome(result, { costUsd, activeMs: context.activeTime.elapsedMs() }), lastOutput };
+  }
+
+  /** The process ended without an answer: by itself, or because the run was stopped. */
+  async #concludeDead(): Promise<RunOutcome> {
+    const { attached, context, executions } = this.parts;
+    const { processId } = attached.process;
+    const stopped = endingReason(context);
+    const { exit } = await context.connection.info(processId);
+    if (exit === null && stopped === undefined) {
+      throw new AppError('sandbox.connection_lost', 'The output of a running agent came to an end.');
+    }
+    // An agent that ended by itself, however it was asked to, has written its conversation down.
+    const id = exit?.code === null ? undefined : this.#transcript.agentSessionId;
+    const abandoned = this.#transcript.abandon().map((event) => this.#draft(event));
+    this.#committer.releaseAll(
+      abandoned,
+      stopped === undefined || id === undefined ? undefined : { agentSessionId: id },
+    );
+    await this.#committer.flush();
+    if (stopped === undefined) await this.#sweepLeftovers();
+    await executions.processEnded(processId, endOf(exit));
+    const activeMs = context.activeTime.elapsedMs();
+    if (stopped !== undefined) {
+      return { ...stoppedOutcome(stopped, context.claimed.run, activeMs), sessionStatus: 'paused', ...this.#used() };
+    }
+    const stderr = this.#stderr.text(attached.token === undefined ? [] : [attached.token]);
+    const halfLine = this.#splitter.rest.trim() !== '';
+    return deadOutcome({ exit: exit ?? UNKNOWN_EXIT, stderr, halfLine, activeMs });
+  }
+
+  /** What a crashed agent had started runs for nobody. */
+  async #sweepLeftovers(): Promise<void> {
+    const { attached, context, steps = STOP_STEPS } = this.parts;
+    const { processId, epoch } = attached.process;
+    await stopProcess({ connection: context.connection, processId, epoch, exited: Promise.resolve() }, steps);
+  }
+
+  #used(): Pick<RunOutcome, 'costUsd' | 'usage'> {
+    if (this.#lastWords === undefined) return {};
+    const { result, costUsd } = this.#lastWords;
+    return { costUsd, ...(result.usage === undefined ? {} : { usage: result.usage }) };
+  }
+
+  #staysWarm(): boolean {
+    const { plan, context } = this.parts;
+    return this.#answer?.result.processContinues === true && plan.reusable && endingReason(context) === undefined;
+  }
+
+  #releaseSession(concluded: boolean): void {
+    const { warm, attached } = this.parts;
+    const kept = concluded && this.#staysWarm() ? attached.session : undefined;
+    if (kept === undefined) attached.session?.close();
+    warm.release(attached.process.processId, kept);
+  }
+
+  #makeCommitter(): OutputCommitter {
+    const { context, attached, executions } = this.parts;
+    const { processId, epoch, outOffset } = attached.process;
+    return new OutputCommitter({
+      store: executions,
+      fence: { ...context.fence, processId, processEpoch: epoch },
+      fromOffset: outOffset,
+      announce: (committed) => context.announce(committed),
+      activeMs: () => context.activeTime.elapsedMs(),
+      onCommitted: (offset) => {
+        this.#deltas.committed(offset);
+        context.connection.acknowledge(processId, { offset, epoch }).catch((error: unknown) => this.#fail(error));
+      },
+      onFailed: (error) => this.#fail(error),
+    });
+  }
+
+  #costOf(result: AgentResult): number {
+    const { attached, context } = this.parts;
+    const { totalCostUsd: totalUsd, costSinceLastUsd: sinceLastUsd } = result;
+    const report = { totalUsd, ...(sinceLastUsd === undefined ? {} : { sinceLastUsd }) };
+    return costOfRun(report, attached.process.costUsd, context.claimed.session?.costUsd ?? 0);
+  }
+
+  #resultEvent(result: AgentResult, costUsd: number): EventDraft {
+    return this.#draft({ type: 'message.result', payload: { ...result.payload, cost_usd: costUsd } });
+  }
+
+  #draft(event: AgentEvent): EventDraft {
+    const { runId, sessionId } = this.parts.context.claimed.run;
+    return { ...event, runId, ...(sessionId === null ? {} : { sessionId }) };
+  }
+
+  /** The run cannot be followed any more: the reading ends and throws this. The first reason counts. */
+  #fail(error: unknown): void {
+    if (this.#over || this.#failure !== undefined) return;
+    const known = isAppError(error)
+      ? error
+      : new AppError('agent.protocol', 'The agent could not be spoken to.', { cause: error });
+    this.#failure = { error: known };
+    this.parts.attached.output.close();
+  }
+
+  #throwIfLetGo(): void {
+    if (this.parts.context.detached.aborted) throw new DetachedError();
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+}
+
+const UNKNOWN_EXIT: ProcessExit = { code: null, signal: null, outOfMemory: false };
+
+const endOf = (exit: ProcessExit | null) => ({
+  state: exit === null || exit.lost === true ? ('lost' as const) : ('exited' as const),
+  exitCode: exit?.code ?? null,
+  exitSignal: exit?.signal ?? null,
+});
