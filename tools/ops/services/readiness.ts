@@ -9,6 +9,9 @@ import type { ServiceStatus } from '../supervisor/service-spec.ts';
 const READY_TIMEOUT_MS = 60_000;
 const ANSWER_TIMEOUT_MS = 5_000;
 const LOG_TAIL_BYTES = 3_000;
+const LOG_TAIL_LINES = 12;
+/** A service that ended this often since it was applied will not get ready by waiting. */
+const HOPELESS_RESTARTS = 5;
 
 export interface Probe {
   service: string;
@@ -63,7 +66,8 @@ export async function awaitReady(probe: Probe, status: () => Promise<ServiceStat
       last = `it does not answer (${error instanceof Error ? error.message : String(error)})`;
     }
     state = await status();
-    return state?.state === 'failed' ? 'gave up' : undefined;
+    const hopeless = state && (state.state === 'failed' || state.restarts >= HOPELESS_RESTARTS);
+    return hopeless ? 'hopeless' : undefined;
   });
   if (ready === 'ready') return;
   const exits = state?.lastExit ? `; it ended ${state.restarts + 1} times, the last with ${state.lastExit}` : '';
@@ -84,5 +88,5 @@ function endOf(file: string): string {
   } finally {
     closeSync(descriptor);
   }
-  return `The end of its log:\n${buffer.toString('utf8').trim()}`;
+  return `The end of its log:\n${buffer.toString('utf8').trim().split('\n').slice(-LOG_TAIL_LINES).join('\n')}`;
 }
