@@ -49,10 +49,11 @@ export async function readCommandOutput(outputs: OutputStore, run: RunRecord, ra
     });
   }
   const bytes = Buffer.concat(await readBytes(outputs, run.runId, range.fromOffset, range.maxBytes));
-  const atEnd = head.ended && range.fromOffset + bytes.length >= head.headOffset;
-  // An unfinished character waits for the next page, unless nothing follows or it is all there is.
-  const unfinished = atEnd || bytes.length <= MAX_UNFINISHED ? 0 : unfinishedBytes(bytes);
-  const length = bytes.length - unfinished;
+  const end = range.fromOffset + bytes.length;
+  const atEnd = head.ended && end >= head.headOffset;
+  const unfinished = atEnd ? 0 : unfinishedBytes(bytes);
+  // An unfinished character waits for the next page, unless a page is too small for any character.
+  const length = unfinished === bytes.length && end < head.headOffset ? bytes.length : bytes.length - unfinished;
   return describe(run, head, {
     output: bytes.subarray(0, length).toString('utf8'),
     next_offset: range.fromOffset + length,

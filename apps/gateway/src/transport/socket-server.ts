@@ -27,6 +27,9 @@ type SocketIo = Server<DefaultEventsMap, DefaultEventsMap, DefaultEventsMap, Soc
 /** socket.io's own frame limit leaves room for frames that are refused with an answer; beyond it the connection is cut (close code 1009). */
 const HARD_LIMIT_FACTOR = 2;
 
+/** At the end clients leave at about this distance, or closer where that would take too long: few of them need no spreading. */
+const SLOT_MS = 50;
+
 export class SocketServer {
   private readonly io: SocketIo;
   private readonly connections = new Map<ClientConnection, GatewaySocket>();
@@ -56,7 +59,7 @@ export class SocketServer {
     this.io.attach(server);
   }
 
-  /** From now on nobody is let in; those who are here are told, and cut off one by one over `spreadMs` with jitter (R18). */
+  /** From now on nobody is let in; those who are here are told, and cut off one by one, with jitter, over at most `spreadMs` (R18). */
   async drain(spreadMs: number): Promise<void> {
     this.draining = true;
     const leaving = [...this.connections.keys()];
@@ -68,9 +71,10 @@ export class SocketServer {
       });
     }
     await this.dispatcher.settle();
+    const slotMs = Math.min(SLOT_MS, spreadMs / Math.max(1, leaving.length));
     await Promise.all(
       leaving.map(async (connection, index) => {
-        await delay(((index + Math.random()) / leaving.length) * spreadMs);
+        await delay((index + Math.random()) * slotMs);
         connection.outbox.close();
       }),
     );

@@ -4,7 +4,7 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /** Below this a text is not cut any further: a message made of so many small parts is emptied instead. */
-const SMALLEST_TEXT = 256;
+const SMALLEST_TEXT = 64;
 
 export const byteLength = (text: string): number => Buffer.byteLength(text);
 const jsonBytes = (value: unknown): number => byteLength(JSON.stringify(value));
