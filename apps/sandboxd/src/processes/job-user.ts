@@ -1,6 +1,6 @@
 // The sandbox user: what jobs run as, and how root looks at the file system with that user's rights. sandboxd has no capability
 // to pass over file permissions, so a private folder of the user is closed to it unless it takes the user's place.
-import { realpathSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 
 export interface JobUser {
@@ -45,11 +45,12 @@ export function executableProblem(user: JobUser, program: string, cwd: string, p
 
 function fileProblem(user: JobUser, file: string): string | null {
   try {
-    const { mode, uid, gid, ...stat } = statSync(realpathSync(file));
-    const shift = uid === user.uid ? 6 : gid === user.gid ? 3 : 0;
-    return stat.isFile() && (mode >> shift) & 1 ? null : 'EACCES';
+    const found = statSync(file);
+    const shift = found.uid === user.uid ? 6 : found.gid === user.gid ? 3 : 0;
+    return found.isFile() && (found.mode >> shift) & 1 ? null : 'EACCES';
   } catch (error) {
-    const { code = 'ENOENT' } = error as NodeJS.ErrnoException;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
     return code === 'ENOTDIR' ? 'ENOENT' : code;
   }
 }

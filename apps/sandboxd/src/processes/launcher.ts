@@ -86,7 +86,9 @@ export class Launcher {
     try {
       asUser(this.user, () => process.chdir(cwd));
     } catch (error) {
-      throw new LaunchFailure((error as NodeJS.ErrnoException).code ?? 'EIO', 'cwd');
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === undefined) throw error;
+      throw new LaunchFailure(code, 'cwd');
     }
   }
 
@@ -107,5 +109,6 @@ export class Launcher {
 function asLaunchFailure(error: unknown): LaunchFailure {
   if (error instanceof LaunchFailure) return error;
   const { code } = error as NodeJS.ErrnoException;
-  return new LaunchFailure(code ?? 'EIO', 'program');
+  if (code === undefined) throw error;
+  return new LaunchFailure(code, 'program');
 }

@@ -1,17 +1,7 @@
 // Real pipes for the standard streams of jobs. Node makes socket pairs, which a job cannot open again as /dev/stderr; a named
 // pipe that was opened at both ends and then unlinked is a plain pipe. Names are made some at a time, ahead of need.
 import { spawn, spawnSync } from 'node:child_process';
-import {
-  chmodSync,
-  closeSync,
-  constants,
-  fchownSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  rmSync,
-  unlinkSync,
-} from 'node:fs';
+import { chmodSync, closeSync, constants, fchownSync, mkdirSync, openSync, readdirSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
 const BATCH = 48;
@@ -34,12 +24,12 @@ export class PipeStock {
   private made = 0;
   private refilling = false;
 
+  /** `folder`: empty, on a file system that is writable for root alone. */
   constructor(
     private readonly folder: string,
     private readonly owner: PipeOwner,
     private readonly onError: (error: Error) => void,
   ) {
-    rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     chmodSync(folder, 0o700);
   }

@@ -24,7 +24,7 @@ export class RequestHandler {
     switch (request.op) {
       case 'start': {
         const { job, existed } = await this.jobs.start(request.body);
-        return { ...this.jobs.describe(job), existed };
+        return { ...(existed ? this.jobs.describe(job) : job.info(0)), existed };
       }
       case 'info':
         return this.jobs.describe(await this.jobs.get(request.body.processId));

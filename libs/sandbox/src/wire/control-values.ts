@@ -79,7 +79,9 @@ export const object =
   (value, at) => {
     const record = asRecord(value, at);
     const own = (key: string): unknown => (Object.hasOwn(record, key) ? record[key] : undefined);
-    const entries = Object.entries(shape).map(([key, parse]) => [key, parse(own(key), `${at}.${key}`)]);
+    const entries = Object.entries(shape)
+      .map(([key, parse]) => [key, parse(own(key), `${at}.${key}`)] as const)
+      .filter(([, parsed]) => parsed !== undefined);
     return Object.fromEntries(entries) as { [K in keyof S]: Parsed<S[K]> };
   };
 
