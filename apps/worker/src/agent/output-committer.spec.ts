@@ -9,7 +9,7 @@ const announcement = { projectId: 'p', events: [], dispatches: [], wakeHostIds: 
 /** A store that commits when it is told to. */
 class SlowStore {
   readonly commits: OutputCommit[] = [];
-  #waiting: { resolve(): void; reject(error: Error): void }[] = [];
+  readonly #waiting: { resolve(): void; reject(error: Error): void }[] = [];
 
   readonly commitOutput = async (commit: OutputCommit) => {
     this.commits.push(commit);
@@ -80,7 +80,9 @@ describe('OutputCommitter', () => {
         const flushed = committer.flush();
         await store.settle();
         await flushed;
-        expect(store.commits.flatMap(({ events }) => events.map(({ payload }) => payload['id']))).toEqual(settledEvents);
+        expect(store.commits.flatMap(({ events }) => events.map(({ payload }) => payload['id']))).toEqual(
+          settledEvents,
+        );
         expect(committer.committedOffset).toBe(safe);
         let at = 0;
         for (const commit of store.commits) {

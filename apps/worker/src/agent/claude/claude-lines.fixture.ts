@@ -33,7 +33,14 @@ function contentOf({ type, pieces }: BlockSpec): JsonObject {
 export const assistantLine = (messageId: string, content: JsonObject[], more: JsonObject = {}): string =>
   json({
     type: 'assistant',
-    message: { id: messageId, type: 'message', role: 'assistant', model: 'claude-opus-5-5', content, stop_reason: null },
+    message: {
+      id: messageId,
+      type: 'message',
+      role: 'assistant',
+      model: 'claude-opus-5-5',
+      content,
+      stop_reason: null,
+    },
     parent_tool_use_id: null,
     session_id: SESSION_ID,
     uuid: crypto.randomUUID(),
@@ -68,17 +75,16 @@ export function messageLines(messageId: string, blocks: BlockSpec[]): string[] {
 
 export const subagentDelta = (messageId: string, parent: string, text: string): string[] => [
   streamEvent(messageId, { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }, parent),
-  streamEvent(
-    messageId,
-    { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } },
-    parent,
-  ),
+  streamEvent(messageId, { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }, parent),
 ];
 
 export const toolResultLine = (toolUseId: string, text: string): string =>
   json({
     type: 'user',
-    message: { role: 'user', content: [{ tool_use_id: toolUseId, type: 'tool_result', content: text, is_error: false }] },
+    message: {
+      role: 'user',
+      content: [{ tool_use_id: toolUseId, type: 'tool_result', content: text, is_error: false }],
+    },
     parent_tool_use_id: null,
     session_id: SESSION_ID,
     uuid: crypto.randomUUID(),

@@ -9,8 +9,14 @@ const parse = (more: JsonObject, promptId: string | undefined = PROMPT) =>
 
 describe('readResult', () => {
   it.each([
-    [{ subtype: 'error_max_turns', is_error: true, errors: ['Reached maximum number of turns (1)'] }, 'agent.turns_exhausted'],
-    [{ subtype: 'error_max_budget_usd', is_error: true, errors: ['Reached maximum budget ($1)'] }, 'agent.budget_exhausted'],
+    [
+      { subtype: 'error_max_turns', is_error: true, errors: ['Reached maximum number of turns (1)'] },
+      'agent.turns_exhausted',
+    ],
+    [
+      { subtype: 'error_max_budget_usd', is_error: true, errors: ['Reached maximum budget ($1)'] },
+      'agent.budget_exhausted',
+    ],
     [{ subtype: 'error_during_execution', is_error: true, errors: ['[ede_diagnostic] x'] }, 'agent.failed'],
     [{ is_error: true, api_error_status: 529, result: 'API Error: 529' }, 'agent.model_error'],
   ])('AGT-16 names the failure of %j', (more, code) => {

@@ -27,7 +27,11 @@ const block = fc.record<BlockSpec>({
 });
 const piece = fc.oneof(
   { weight: 3, arbitrary: fc.array(block, { minLength: 1, maxLength: 3 }).map((blocks) => ({ blocks })) },
-  fc.constantFrom({ line: toolResultLine('toolu_1', 'ok') }, { line: systemLine('status') }, { line: systemLine('init') }),
+  fc.constantFrom(
+    { line: toolResultLine('toolu_1', 'ok') },
+    { line: systemLine('status') },
+    { line: systemLine('init') },
+  ),
 );
 const lines = fc
   .array(piece, { maxLength: 6 })
