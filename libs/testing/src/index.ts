@@ -19,4 +19,5 @@ export {
   type ServiceOptions,
   type ServiceProcess,
 } from './service-process.js';
+export { until } from './until.js';
 export { startStack, type Stack, type StackOptions } from './stack.js';

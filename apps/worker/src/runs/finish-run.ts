@@ -30,7 +30,7 @@ export async function finishRun(
     const output = { projectId: run.projectId, runId: run.runId, headOffset: run.endOffset ?? 0, ended: true };
     parts.bus.publish(run.projectId, { kind: 'output', output });
   }
-  logRunLine(logger, facts.lineOf(run, outcome.status, parts.lease));
+  logRunLine(parts.logger, facts.lineOf(run, outcome.status, parts.lease));
   if (facts.queueWaitMs !== null && !facts.resumed) parts.metrics.observeRunWait(run.kind, facts.queueWaitMs / 1_000);
   parts.metrics.observeRunDuration(run.kind, outcome.status, run.activeMs / 1_000);
   if (request.broken) await abandonProcess(parts, logger, run.processId);
