@@ -89,6 +89,7 @@ export class SocketClient {
       return client;
     } catch (error) {
       socket.disconnect();
+      client.news.emit('disconnect', 'refused');
       throw error;
     }
   }
