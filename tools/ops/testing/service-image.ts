@@ -1,0 +1,61 @@
+// Builds docker/service.Dockerfile on our own base, without a registry: node and npm come from this machine's npm packages.
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { checkout } from '../checkout.ts';
+import { contentHash } from '../content-hash.ts';
+import { ensureBaseImage } from '../engine/base-image.ts';
+import type { DockerApi } from '../engine/docker-api.ts';
+import { proxyArguments, tarOf, writeCertificates } from '../engine/sandbox-image.ts';
+import { packagedNode } from '../engine/tool-cache.ts';
+import { hostExtraCertificates } from '../host/extra-certificates.ts';
+import { findProgram } from '../host/find-program.ts';
+import { runCommand } from '../host/run-command.ts';
+
+/** What the Dockerfile copies: tests, documents and tools of other parts do not change the image. */
+const SOURCES = [
+  ...['package.json', 'package-lock.json', 'tsconfig.json', 'nest-cli.json', 'prisma.config.ts', '.dockerignore'],
+  ...['apps', 'libs', 'prisma', 'docker', 'tools/ops', 'tools/npm-empty', 'tools/prisma', 'tools/build.ts'],
+  'tools/fetch-claude.ts',
+];
+const skipped = (path: string): boolean => /-spec\.ts$|\.spec\.tsx?$|\/generated$|\/testing$/.test(path);
+
+/** Gives the image's name; a second call with the same sources finds it there. */
+export async function ensureServiceImage(docker: DockerApi, cacheDir: string): Promise<string> {
+  const paths = SOURCES.map((path) => join(checkout, path));
+  const name = `gantry-service:${contentHash(paths, [process.version], skipped).slice(0, 16)}`;
+  if (await docker.hasImage(name)) return name;
+  const base = await ensureBaseImage(docker, cacheDir, undefined, () => undefined);
+  const folder = mkdtempSync(join(tmpdir(), 'gantry-service-image-'));
+  try {
+    for (const path of SOURCES) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      cpSync(join(checkout, path), join(folder, path), { recursive: true, filter: (source) => !skipped(source) });
+    }
+    addToolchain(join(folder, 'docker', 'toolchain'));
+    rmSync(join(folder, 'docker', 'sandbox', 'ca'), { recursive: true });
+    writeCertificates(
+      join(folder, 'docker', 'sandbox', 'ca'),
+      hostExtraCertificates(process.env['NODE_EXTRA_CA_CERTS']),
+    );
+    const registry = (await runCommand('npm', ['config', 'get', 'registry'], { cwd: tmpdir() })).trim();
+    await docker.buildImage(name, tarOf(folder), {
+      dockerfile: 'docker/service.Dockerfile',
+      buildArgs: { BASE: base, NPM_CONFIG_REGISTRY: registry, ...proxyArguments() },
+    });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+  return name;
+}
+
+/** A registry's node image has these two; our own base has neither. */
+function addToolchain(folder: string): void {
+  const npm = findProgram('npm');
+  if (!npm) throw new Error('npm is not on PATH');
+  mkdirSync(join(folder, 'bin'), { recursive: true });
+  mkdirSync(join(folder, 'lib', 'node_modules'), { recursive: true });
+  cpSync(packagedNode(), join(folder, 'bin', 'node'));
+  // …/lib/node_modules/npm/bin/npm-cli.js
+  cpSync(join(dirname(realpathSync(npm)), '..'), join(folder, 'lib', 'node_modules', 'npm'), { recursive: true });
+}
