@@ -293,8 +293,8 @@ describe('the real CLI through the broker', () => {
   });
 
   it('BRK-21, DEMO-20 tries again after 529 and after a stream that broke off', async () => {
-    const run = await claude('demo:error 529 1\ndemo:cut\ndemo:say at last');
-    expect(resultOf(run)).toBe('at last');
+    const run = await claude('demo:error 529 1\ndemo:cut 1 2\ndemo:long 6');
+    expect(resultOf(run)).toBe('w0 w1 w2 w3 w4 w5');
     expect(statuses()).toEqual([529, 200, 200]);
     expect(standIn.requests()[1]!.outcome).toBe('cut');
   });

@@ -144,6 +144,28 @@ describe('the demo model', () => {
     ).toBe('I remember: blue');
   });
 
+  it('DEMO-21 goes on where an answer was cut off, without repeating what was heard', () => {
+    const goOn = {
+      role: 'user',
+      content: 'Your response above was cut off mid-stream. Resume directly from where it stops',
+    };
+    const heard = (prompt: string, begun: string): Body[] => [
+      { role: 'user', content: prompt },
+      { role: 'assistant', content: [{ type: 'text', text: begun }] },
+      goOn,
+    ];
+    const whole = ask('demo:cut\ndemo:long 4');
+    const rest = ask(heard('demo:cut\ndemo:long 4', 'w0 w1 '));
+    expect(said(rest)).toBe('w2 w3');
+    expect(rest.turnKey).toBe(whole.turnKey);
+    expect(said(ask(heard('demo:say all', 'all')))).toBe('That was all.');
+    expect(said(ask(heard('demo:say all', 'something else')))).toBe('all');
+    const tools = [tool('Bash')];
+    expect(ask(heard('demo:think hm\ndemo:bash ls', 'I will use Bash: ls'), { tools }).blocks).toMatchObject([
+      { type: 'tool_use', input: { command: 'ls' } },
+    ]);
+  });
+
   it('DEMO-17 stops at max_tokens', () => {
     const result = ask('demo:long 100', { max_tokens: 5 });
     expect(result.stopReason).toBe('max_tokens');

@@ -30,7 +30,8 @@ export function answer(request: MessagesRequest): Answer {
   const conversation = readConversation(request.messages);
   const script = parseDemoScript(conversation.prompt);
   const id = createHash('sha256').update(JSON.stringify(request)).digest('hex');
-  const { blocks, truncated } = cutToBudget(blocksOf(request, conversation, script, id), request.max_tokens);
+  const whole = goOn(blocksOf(request, conversation, script, id), conversation.said);
+  const { blocks, truncated } = cutToBudget(whole, request.max_tokens);
   const thinkingTokens = sum(blocks.map((block) => (block.type === 'thinking' ? blockTokens(block) : 0)));
   const asks = blocks.some((block) => block.type === 'tool_use');
   return {
@@ -104,6 +105,17 @@ function offers(request: MessagesRequest, step: ToolStep): boolean {
   return (request.tools ?? []).some((tool) => tool.name === step.name);
 }
 
+/** The rest of an answer of which the beginning was heard: what was said is not said again, nor thought again. */
+function goOn(blocks: AnswerBlock[], said: string): AnswerBlock[] {
+  const at = blocks.findIndex((block) => block.type === 'text');
+  const first = blocks[at];
+  if (said === '' || first?.type !== 'text' || !first.text.startsWith(said)) return blocks;
+  const left = first.text.slice(said.length);
+  const rest = blocks.slice(at + 1);
+  if (left !== '') return [{ ...first, text: left }, ...rest];
+  return rest.length > 0 ? rest : [text('That was all.')];
+}
+
 /** Stops at `max_tokens` as the API does: the text in progress is cut, what follows is not said. */
 function cutToBudget(blocks: AnswerBlock[], maxTokens: number): { blocks: AnswerBlock[]; truncated: boolean } {
   const kept: AnswerBlock[] = [];
@@ -143,13 +155,8 @@ function sum(numbers: number[]): number {
   return numbers.reduce((total, value) => total + value, 0);
 }
 
-/** Client and model may change between attempts (a fallback model, a request without streaming), the place in the conversation does not. */
-function turnKey(request: MessagesRequest, conversation: Conversation): string {
-  const place = [
-    request.metadata?.user_id ?? '',
-    request.messages.length,
-    conversation.results.length,
-    conversation.prompt,
-  ];
+/** Client, model and messages may change between attempts (a fallback model, no streaming, a request to go on); the place of the prompt does not. */
+function turnKey(request: MessagesRequest, { prompts, results, prompt }: Conversation): string {
+  const place = [request.metadata?.user_id ?? '', prompts, results.length, prompt];
   return createHash('sha256').update(JSON.stringify(place)).digest('hex');
 }

@@ -12,6 +12,8 @@ export interface Conversation {
   prompt: string;
   /** Results of the tool calls made since that prompt, in order. */
   results: ToolResult[];
+  /** What the model has said since the prompt or the last result: the beginning of an answer that was cut off and is to go on. */
+  said: string;
   /** How many user messages with a text there are, this prompt included. */
   prompts: number;
   /** Everything that earlier prompts asked to remember, oldest first. */
@@ -21,13 +23,24 @@ export interface Conversation {
 /** Blocks that the client writes in the user's name: reminders, and the traces of its own commands. */
 const NOT_TYPED = /^\s*<(system-reminder|local-command-[a-z]+|command-[a-z]+)>/;
 
+/** With these words Claude Code 2.1.330 asks for the rest of an answer whose stream broke off, or that met `max_tokens`. */
+const GO_ON =
+  /^(Your response (above )?was cut off|Output token limit hit|\[Your previous response reached the output limit)/;
+
 export function readConversation(messages: readonly Message[]): Conversation {
   const texts = messages.map((message) => (message.role === 'user' ? promptTexts(message) : []));
   const at = texts.findLastIndex((found) => found.length > 0);
   const prompt = texts[at]?.at(-1) ?? '';
+  const after = messages.slice(at + 1);
   return {
     prompt,
-    results: messages.slice(at + 1).flatMap(toolResults),
+    results: after.flatMap(toolResults),
+    said: after
+      .slice(after.findLastIndex((message) => toolResults(message).length > 0) + 1)
+      .filter(({ role }) => role === 'assistant')
+      .flatMap((message) => blocks(message).filter(({ type }) => type === 'text'))
+      .map(blockText)
+      .join(''),
     prompts: texts.filter((found) => found.length > 0).length,
     memory: [...new Set(texts.flat().slice(0, -1).flatMap(remembered))],
   };
@@ -59,7 +72,7 @@ function promptTexts(message: Message): string[] {
   return blocks(message)
     .filter((block) => block.type === 'text')
     .map(blockText)
-    .filter((text) => text.trim() !== '' && !NOT_TYPED.test(text));
+    .filter((text) => text.trim() !== '' && !NOT_TYPED.test(text) && !GO_ON.test(text));
 }
 
 function toolResults(message: Message): ToolResult[] {
