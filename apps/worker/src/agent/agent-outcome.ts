@@ -61,7 +61,7 @@ function causeOfDeath({ exit, halfLine }: DeadAgent): { code: ErrorCode; message
   if (exit.spawnErrorAt === 'cwd') {
     return { code: 'command.working_directory', message: 'The working directory cannot be entered.' };
   }
-  if (exit.spawnError === 'ENOENT') {
+  if (exit.spawnError === 'ENOENT' || exit.spawnError === 'EACCES') {
     return { code: 'agent.not_installed', message: 'The agent program is not installed in this sandbox.' };
   }
   if (exit.spawnError !== undefined) {
