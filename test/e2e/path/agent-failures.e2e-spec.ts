@@ -5,7 +5,7 @@ import { startPath, TURN_MS, type PathFixture } from './path-fixture.js';
 const agent = (name: string): string => join(process.cwd(), 'test', 'fixtures', 'agents', name);
 
 it.each([
-  ['cannot-be-run.sh', 'agent.not_installed'],
+  ['not-executable.txt', 'agent.not_installed'],
   ['exits-with-1.sh', 'agent.crashed'],
   ['dies-in-a-line.sh', 'agent.crashed'],
 ])(

@@ -138,18 +138,22 @@ it(
     ])
       .toString()
       .split('\n');
-    const valueOf = (flag: string): string | undefined => argv[argv.indexOf(flag) + 1];
-    expect(valueOf('--model')).toBe('opus');
-    expect(valueOf('--fallback-model')).toBe('sonnet');
-    expect(valueOf('--permission-mode')).toBe('acceptEdits');
-    expect(valueOf('--append-system-prompt') ?? 'sent in initialize').toMatch(/Say --please|sent in initialize|./);
-    expect(argv.join('\n')).toContain('Bash(git log:*)');
-    expect(argv.join('\n')).toContain('WebSearch');
-    expect(argv).toContain('--strict-mcp-config');
-    expect(valueOf('--add-dir')).toBe('/tmp');
-    expect(valueOf('--max-turns')).toBe('7');
-    expect(valueOf('--max-budget-usd')).toBe('3');
-    expect(argv.some((arg) => arg.includes('mcpServers'))).toBe(true);
+    // Flag and value are one entry, so that a value can never become a flag.
+    expect(argv).toEqual(
+      expect.arrayContaining([
+        '--model=opus',
+        '--fallback-model=sonnet',
+        '--permission-mode=acceptEdits',
+        '--allowedTools=Read,Bash(git log:*)',
+        '--disallowedTools=WebSearch',
+        '--strict-mcp-config',
+        '--add-dir=/tmp',
+        '--max-turns=7',
+        '--max-budget-usd=3',
+      ]),
+    );
+    expect(argv[argv.indexOf('--append-system-prompt') + 1]).toBe('Say --please and "thank you".');
+    expect(argv[argv.indexOf('--mcp-config') + 1]).toBe('{"mcpServers":{}}');
     await path.finished(runId);
     const echo = JSON.parse(
       await path.answer(projectId, 'demo:echo', { options: { append_system_prompt: 'Say --please.', model: 'opus' } }),
