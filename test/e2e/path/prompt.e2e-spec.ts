@@ -155,6 +155,8 @@ it(
     expect(argv[argv.indexOf('--append-system-prompt') + 1]).toBe('Say --please and "thank you".');
     expect(argv[argv.indexOf('--mcp-config') + 1]).toBe('{"mcpServers":{}}');
     await path.finished(runId);
+    // A resumed conversation keeps the system prompt that it began with, so what the model got is read in a new one.
+    await path.client.call('agent_new_session', { project_id: projectId });
     const echo = JSON.parse(
       await path.answer(projectId, 'demo:echo', { options: { append_system_prompt: 'Say --please.', model: 'opus' } }),
     ) as { model: string; system_tail: string };
