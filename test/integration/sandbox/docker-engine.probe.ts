@@ -1,0 +1,54 @@
+// Looks at the containers of a test's instance past the adapter, through the engine's own API, and does to them what the world may.
+import Docker from 'dockerode';
+import { testEnv } from '#testing';
+
+export class DockerEngineProbe {
+  private readonly docker = new Docker({ socketPath: testEnv().dockerSocket });
+
+  constructor(private readonly instanceId: string) {}
+
+  async container(sandboxId: string): Promise<Docker.Container> {
+    const label = [`gantry.instance=${this.instanceId}`, `gantry.sandbox=${sandboxId}`];
+    const [found] = await this.docker.listContainers({ all: true, filters: { label } });
+    if (!found) throw new Error('There is no such container.');
+    return this.docker.getContainer(found.Id);
+  }
+
+  async inspect(sandboxId: string): Promise<Docker.ContainerInspectInfo> {
+    return (await this.container(sandboxId)).inspect();
+  }
+
+  async kill(sandboxId: string): Promise<void> {
+    const container = await this.container(sandboxId);
+    const ended = container.wait();
+    await container.kill();
+    await ended;
+  }
+
+  /** Command lines of all processes of the container, read by the engine from outside. */
+  async commandLines(sandboxId: string): Promise<string[]> {
+    const container = await this.container(sandboxId);
+    const { Processes, Titles } = (await container.top({ ps_args: '-eo pid,stat,args' })) as {
+      Processes: string[][];
+      Titles: string[];
+    };
+    const [state, command] = [Titles.indexOf('STAT'), Titles.indexOf('COMMAND')];
+    return Processes.filter((row) => !row[state]?.startsWith('Z')).map((row) => row[command] ?? '');
+  }
+
+  /** Live processes that carry `name-WORD` as a whole word in their command lines: the WORDs, sorted. */
+  async family(sandboxId: string, name: string): Promise<string[]> {
+    const words = (await this.commandLines(sandboxId)).flatMap((line) => line.split(' ').at(-1) ?? '');
+    return words
+      .filter((word) => word.startsWith(`${name}-`))
+      .map((word) => word.slice(name.length + 1))
+      .sort();
+  }
+
+  async volumes(): Promise<string[]> {
+    const { Volumes } = await this.docker.listVolumes({
+      filters: JSON.stringify({ label: [`gantry.instance=${this.instanceId}`] }),
+    });
+    return Volumes.map(({ Name }) => Name).sort();
+  }
+}
