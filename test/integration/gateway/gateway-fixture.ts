@@ -173,7 +173,6 @@ export class TestHost {
   private constructor(
     private readonly database: TestDatabase,
     readonly lease: HostLease,
-    private readonly root: string,
     private readonly wire: Wire,
   ) {
     this.execution = new PgExecutionStore(database.db);
@@ -192,7 +191,7 @@ export class TestHost {
       info: {},
     });
     if (lease === undefined) throw new Error('the lease was not given');
-    const host = new TestHost(database, lease, root, openWire(await instanceId(database.db)));
+    const host = new TestHost(database, lease, openWire(await instanceId(database.db)));
     await host.serve();
     return host;
   }

@@ -39,6 +39,8 @@ export class ProjectLifecycle {
   async create(request: ClientRequest<'project_create'>, context: RequestContext): Promise<ProjectRecord> {
     checkTimeout(request.options?.timeout_ms, 'options.timeout_ms', this.settings);
     const { path, host } = await this.placeOf(request.path);
+    const claim = idempotencyClaim('project_create', context.user.userId, request);
+    await this.ports.projects.checkPlace({ path, hostId: host.hostId, ...claim });
     const { realPath } = await this.ports.hostClient.request(
       host.hostId,
       'project.prepare_path',
@@ -55,7 +57,7 @@ export class ProjectLifecycle {
         name: request.name ?? basename(path).slice(0, LIMITS.maxNameLength),
         ...(request.image === undefined ? {} : { image: request.image }),
         options: request.options ?? {},
-        ...idempotencyClaim('project_create', context.user.userId, request),
+        ...claim,
       }),
     );
   }

@@ -20,6 +20,11 @@ export interface ProjectStore {
   /** Projects that the user may see, most recently active first; those being deleted are left out. */
   list(viewer: { userId: string; isAdmin: boolean }, page: PageRequest): Promise<Page<ProjectRecord>>;
   find(projectId: string): Promise<ProjectRecord | undefined>;
+  /**
+   * Throws what `create` would throw for the place of a project now, so that no folder is made for one that is refused. Says nothing to a
+   * repetition: `create` knows its first result.
+   */
+  checkPlace(project: Pick<NewProject, 'hostId' | 'path' | 'idempotency'>): Promise<void>;
   /** Throws `project.path_taken`, `project.path_nested`, `request.idempotency_mismatch`. */
   create(project: NewProject): Promise<Replayable<ProjectRecord>>;
   /** Throws `project.not_found`. */

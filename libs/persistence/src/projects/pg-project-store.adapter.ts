@@ -107,6 +107,17 @@ export class PgProjectStore implements ProjectStore {
     return project === undefined || project.deleting ? undefined : project;
   }
 
+  async checkPlace({ idempotency, ...place }: Pick<NewProject, 'hostId' | 'path' | 'idempotency'>): Promise<void> {
+    await this.db.run(async (client) => {
+      if (idempotency !== undefined) {
+        const { userId, event, key } = idempotency;
+        const known = await client.idempotency.findUnique({ where: { userId_event_key: { userId, event, key } } });
+        if (known !== null) return;
+      }
+      await refuseConflicts(client, place);
+    });
+  }
+
   async create(project: NewProject): Promise<Replayable<ProjectRecord>> {
     return this.db.transaction(async (tx) => {
       const announcement = { projectId: project.projectId, events: [], dispatches: [], wakeHostIds: [] };
@@ -117,6 +128,7 @@ export class PgProjectStore implements ProjectStore {
           return { result, replayed: true, announcement: { ...announcement, projectId: result.projectId } };
         }
       }
+      await lockPaths(tx, project.hostId);
       await refuseConflicts(tx, project);
       await insertProject(tx, project);
       if (project.idempotency !== undefined) {
@@ -184,9 +196,13 @@ export class PgProjectStore implements ProjectStore {
   }
 }
 
-/** One folder belongs to one project and no project lies in another. The lock makes check and insert one step per host. */
-async function refuseConflicts(tx: Tx, project: NewProject): Promise<void> {
-  await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${'project-paths:' + project.hostId}, 0))`;
+/** Makes the check of a path and the insert one step per host. */
+async function lockPaths(tx: Tx, hostId: string): Promise<void> {
+  await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${'project-paths:' + hostId}, 0))`;
+}
+
+/** One folder belongs to one project and no project lies in another. */
+async function refuseConflicts(tx: Tx, project: Pick<NewProject, 'hostId' | 'path'>): Promise<void> {
   const others = await tx.$queryRaw<{ path: string }[]>`SELECT path FROM project WHERE host_id = ${project.hostId}::uuid
     AND (path = ${project.path} OR starts_with(path, ${project.path + '/'}) OR starts_with(${project.path}, path || '/'))`;
   if (others.some((other) => other.path === project.path)) {
