@@ -12,7 +12,8 @@ export function DemoBanner() {
     >
       <Icon name="spark" className="size-3.5 translate-y-0.5 text-accent" />
       <p>
-        <strong className="font-semibold">{t.demo.title}.</strong> {t.demo.text}
+        <strong className="font-semibold">{t.demo.title}.</strong> {t.demo.text}{' '}
+        <span className="hidden sm:inline">{t.demo.hint}</span>
       </p>
     </div>
   );

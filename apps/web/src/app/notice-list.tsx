@@ -16,7 +16,7 @@ export function NoticeList() {
     <div
       role="status"
       aria-live="polite"
-      className="pointer-events-none fixed inset-x-3 top-3 z-20 flex flex-col items-end gap-2 sm:left-auto sm:w-96"
+      className="pointer-events-none fixed inset-x-3 top-16 z-20 flex flex-col items-end gap-2 sm:left-auto sm:w-96"
     >
       {list.map((notice) => (
         <NoticeView key={notice.id} notice={notice} />

@@ -15,6 +15,9 @@ export interface AnsiStyle {
   readonly inverse?: boolean;
 }
 
+/** Read, so that its numbers are not taken for codes of their own, and not shown. */
+const UNDERLINE_COLOR = 58;
+
 export const PLAIN: AnsiStyle = {};
 
 /** The style after a sequence with these parameters (the text between `ESC [` and `m`). Unknown ones change nothing. */
@@ -24,7 +27,7 @@ export function applySgr(style: AnsiStyle, parameters: string): AnsiStyle {
   for (let index = 0; index < groups.length; index += 1) {
     const group = groups[index] ?? [];
     const code = group[0] ?? 0;
-    if (code !== 38 && code !== 48) {
+    if (code !== 38 && code !== 48 && code !== UNDERLINE_COLOR) {
       next = simple(next, code, group[1]);
       continue;
     }
@@ -33,7 +36,8 @@ export function applySgr(style: AnsiStyle, parameters: string): AnsiStyle {
     const values = spread ? groups.slice(index + 1, index + 5).map(([value]) => value ?? 0) : group.slice(1);
     const { color, used } = extended(values, spread);
     if (spread) index += used;
-    if (color !== undefined) next = code === 38 ? { ...next, fg: color } : { ...next, bg: color };
+    if (color === undefined || code === UNDERLINE_COLOR) continue;
+    next = code === 38 ? { ...next, fg: color } : { ...next, bg: color };
   }
   return next;
 }

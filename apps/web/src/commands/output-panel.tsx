@@ -25,8 +25,13 @@ export function OutputPanel({ command }: { command: Command }) {
   const scroller = useRef<HTMLDivElement>(null);
   useStayAtEnd(scroller, view);
   return (
-    <div className="border-t border-line bg-term text-term-ink [color-scheme:dark]">
+    <div className="relative border-t border-line bg-term text-term-ink [color-scheme:dark]">
       <Head stream={stream} view={view} />
+      <CopyButton
+        text={() => screenText(view.screen)}
+        label={t.commands.copyOutput}
+        className="absolute top-1 right-2.5 bg-term-bar text-term-muted hover:text-term-ink"
+      />
       {problem !== undefined && (
         <div className="p-2.5">
           <ProblemNote problem={problem} />
@@ -41,7 +46,7 @@ export function OutputPanel({ command }: { command: Command }) {
         className="max-h-[26rem] overflow-auto px-3 py-2 font-mono text-xs leading-[1.55]"
         data-testid="output"
       >
-        {view.screen.lines.map((line) => (
+        {shownLines(view).map((line) => (
           <LineView key={line.number} line={line} />
         ))}
         <Foot command={command} view={view} />
@@ -52,22 +57,16 @@ export function OutputPanel({ command }: { command: Command }) {
 
 function Head({ stream, view }: { stream: OutputStream; view: OutputView }) {
   const dropped = view.screen.lines[0]?.number ?? 0;
+  if (view.skippedBytes === 0 && dropped === 0) return null;
   return (
-    <div className="flex min-h-8 items-center gap-3 bg-term-bar px-3 text-xs text-term-muted">
-      <span className="min-w-0 flex-1">
-        {view.skippedBytes > 0 && (
-          <>
-            {t.commands.skipped(view.skippedBytes)}
-            {' · '}
-            <button type="button" className="text-term-ink underline" onClick={() => void stream.restart(0)}>
-              {t.commands.showAll}
-            </button>
-          </>
-        )}
-        {dropped > 0 && <span className="block">{t.commands.linesDropped(dropped)}</span>}
-      </span>
-      <CopyButton text={() => screenText(view.screen)} label={t.commands.copyOutput} className="hover:text-term-ink" />
-    </div>
+    <p className="flex min-h-8 flex-wrap items-center gap-x-3 bg-term-bar py-1 pr-12 pl-3 text-xs text-term-muted">
+      {dropped > 0 ? t.commands.linesDropped(dropped) : t.commands.skipped(view.skippedBytes)}
+      {view.skippedBytes > 0 && (
+        <button type="button" className="min-h-6 text-term-ink underline" onClick={() => void stream.restart(0)}>
+          {t.commands.showAll}
+        </button>
+      )}
+    </p>
   );
 }
 
@@ -81,6 +80,11 @@ function Foot({ command, view }: { command: Command; view: OutputView }) {
     );
   }
   return view.nextOffset === 0 ? <p className="text-term-muted">{t.commands.noOutput}</p> : null;
+}
+
+/** The line after the last line feed is no line yet. */
+function shownLines({ screen: { lines } }: OutputView): readonly Line[] {
+  return lines.at(-1)?.length === 0 ? lines.slice(0, -1) : lines;
 }
 
 const LineView = memo(function LineView({ line }: { line: Line }) {

@@ -123,8 +123,9 @@ export class OutputStream {
       const fromOffset = this.store.get().view.nextOffset;
       this.acked = fromOffset;
       const request = { stream_id: this.streamId, from_offset: fromOffset, window_bytes: WINDOW_BYTES };
-      const { start_offset: start } = await this.connection.call('stream_subscribe', request);
+      const { start_offset: start, truncated } = await this.connection.call('stream_subscribe', request);
       if (start > fromOffset) this.skip(start);
+      if (truncated) this.askedAgainAt = this.expected; // the next bytes are not kept: no use in asking again
       this.store.dispatch({ type: 'problem', problem: undefined });
     } catch (error) {
       const problem = problemOf(error);
@@ -188,7 +189,8 @@ export class OutputStream {
   private flush(): void {
     const { chunks, end } = this;
     this.chunks = [];
-    if (chunks.length > 0 || (end !== undefined && !this.isOver())) this.store.dispatch({ type: 'read', chunks, end });
+    const ended = end !== undefined && this.store.get().view.end === undefined;
+    if (chunks.length > 0 || ended) this.store.dispatch({ type: 'read', chunks, end });
   }
 
   private acknowledge(): void {
@@ -204,7 +206,7 @@ export class OutputStream {
   }
 
   private isOver(): boolean {
-    return this.store.get().view.end !== undefined;
+    return this.end !== undefined || this.store.get().view.end !== undefined;
   }
 }
 

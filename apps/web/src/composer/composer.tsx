@@ -62,14 +62,12 @@ export function Composer({ projectId, view }: { projectId: string; view: Project
           placeholder={t.composer.placeholder}
           className="block max-h-[35dvh] w-full resize-none bg-transparent px-4 pt-3 pb-1 text-base outline-none placeholder:text-muted/80 sm:text-sm"
         />
-        <div className="flex items-center gap-2 px-2 pb-2">
+        <p id={hintId} className="px-4 text-xs text-warn empty:hidden">
+          {hindrance ?? (kept ? '' : t.composer.notKept)}
+        </p>
+        <div className="flex items-center gap-2 px-2 pt-1 pb-2">
           <NewConversationButton projectId={projectId} />
-          <p
-            id={hintId}
-            className={`min-w-0 flex-1 px-1 text-xs ${hindrance === undefined ? 'hidden text-muted sm:block' : 'text-warn'}`}
-          >
-            {hindrance ?? (kept ? t.composer.hint : t.composer.notKept)}
-          </p>
+          <p className="hidden min-w-0 flex-1 truncate px-1 text-xs text-muted sm:block">{t.composer.hint}</p>
           <span className="flex-1 sm:hidden" />
           <Button
             look="primary"

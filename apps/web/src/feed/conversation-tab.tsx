@@ -15,8 +15,10 @@ export function ConversationTab({ session, view }: { session: ProjectSession; vi
       <Feed session={session} view={view} />
       <div className="shrink-0 border-t border-line bg-surface">
         <div className="mx-auto flex w-full max-w-3xl flex-col gap-2 px-3 pt-2 pb-[max(0.75rem,env(safe-area-inset-bottom))] sm:px-5">
-          <PermissionPanel requests={pending} view={view} />
-          <QueuePanel view={view} />
+          <div className="-mx-1 -mb-2 flex max-h-[46dvh] flex-col gap-2 overflow-y-auto px-1 has-[details,section]:mb-0 has-[details,section]:py-1">
+            <PermissionPanel requests={pending} view={view} />
+            <QueuePanel view={view} folded={pending.length > 0} />
+          </div>
           <Composer projectId={view.projectId} view={view} />
         </div>
       </div>

@@ -1,5 +1,6 @@
 // The feed: everything that happened in the project, oldest first. Stays at the newest unless somebody reads further up.
 import { memo, useMemo } from 'react';
+import { newestSeq, oldestSeq } from '../state/event-log.js';
 import { durableFeed, partialFeed } from '../state/feed.js';
 import type { FeedItem } from '../state/feed-item.js';
 import type { ProjectView } from '../state/project-state.js';
@@ -13,7 +14,7 @@ import { useFollowing } from './use-following.js';
 export function Feed({ session, view }: { session: ProjectSession; view: ProjectView }) {
   const durable = useMemo(() => durableFeed(view.log), [view.log]);
   const partial = useMemo(() => partialFeed(view.partials), [view.partials]);
-  const { scroller, content, following, jump } = useFollowing(view.log.ranges[0]?.from);
+  const { scroller, content, following, hasNew, jump } = useFollowing(oldestSeq(view.log), newestSeq(view.log));
   const writing = partial.length > 0;
   return (
     <div className="relative min-h-0 flex-1">
@@ -53,7 +54,7 @@ export function Feed({ session, view }: { session: ProjectSession; view: Project
           className="absolute bottom-3 left-1/2 inline-flex h-9 -translate-x-1/2 animate-appear items-center gap-1.5 rounded-full border border-edge/60 bg-surface px-3.5 font-medium shadow-md hover:bg-sunken"
         >
           <Icon name="down" />
-          {t.feed.jump}
+          {hasNew ? t.feed.jumpToNew : t.feed.jump}
         </button>
       )}
     </div>

@@ -32,8 +32,9 @@ export function AssistantText({ item, first }: { item: TextItem; first: boolean 
           <Clock at={item.at} />
         </p>
       )}
-      <MarkdownView text={item.text} />
-      {item.streaming && <Cursor />}
+      <div className={item.streaming ? 'writing' : undefined}>
+        <MarkdownView text={item.text} />
+      </div>
     </article>
   );
 }
@@ -51,14 +52,5 @@ export function ThinkingBlock({ item }: { item: ThinkingItem }) {
         {item.text}
       </div>
     </details>
-  );
-}
-
-function Cursor() {
-  return (
-    <span
-      aria-hidden="true"
-      className="ml-0.5 inline-block h-4 w-2 translate-y-0.5 animate-blink rounded-xs bg-accent"
-    />
   );
 }

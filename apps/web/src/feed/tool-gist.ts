@@ -1,6 +1,6 @@
 // The one line of a tool's input that says most, whatever the tool.
 
-const TELLING = ['command', 'file_path', 'path', 'pattern', 'url', 'query', 'prompt', 'description'];
+const TELLING = ['command', 'file_path', 'pattern', 'path', 'url', 'query', 'prompt', 'description'];
 const LONGEST = 200;
 
 /** The first telling text of the input, else its first text; on one line, at most 200 characters. */

@@ -8,14 +8,18 @@ interface Following {
   scroller: RefObject<HTMLDivElement | null>;
   content: RefObject<HTMLDivElement | null>;
   following: boolean;
+  /** Something came since somebody scrolled away from the end. */
+  hasNew: boolean;
   jump: () => void;
 }
 
-/** `oldest` changes when history was put in above: then what is read stays where it is on the screen. */
-export function useFollowing(oldest: number | undefined): Following {
+/** `oldest` changes when history was put in above: then what is read stays in its place. `newest` changes when something came below. */
+export function useFollowing(oldest: number | undefined, newest: number | undefined): Following {
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const [following, setFollowing] = useState(true);
+  const [leftAt, setLeftAt] = useState(newest);
+  if (following && leftAt !== newest) setLeftAt(newest);
   const follows = useRef(true);
   const fromEnd = useRef(0);
 
@@ -52,5 +56,5 @@ export function useFollowing(oldest: number | undefined): Following {
   const jump = useCallback(() => {
     scroller.current?.scrollTo({ top: scroller.current.scrollHeight, behavior: 'smooth' });
   }, []);
-  return { scroller, content, following, jump };
+  return { scroller, content, following, hasNew: !following && newest !== leftAt, jump };
 }

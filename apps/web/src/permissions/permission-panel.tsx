@@ -13,7 +13,7 @@ export function PermissionPanel({ requests, view }: { requests: readonly Permiss
   return (
     <div role="region" aria-live="assertive" aria-label={t.permission.several(requests.length)} className="contents">
       {first !== undefined && (
-        <div className="space-y-1.5">
+        <div className="shrink-0 space-y-1.5">
           <PermissionCard key={first.request_id} request={first} />
           {others.map((request) => (
             <PermissionCard key={request.request_id} request={request} folded />

@@ -8,20 +8,35 @@ import { t } from '../text/index.js';
 import { IconButton } from '../ui/button.js';
 import { Icon } from '../ui/icon.js';
 
-export function QueuePanel({ view }: { view: ProjectView }) {
+/** `folded`: something more urgent needs the room. On small screens it is folded too; one touch opens it. */
+export function QueuePanel({ view, folded }: { view: ProjectView; folded: boolean }) {
+  const [chosen, setChosen] = useState<boolean>();
   const queued = queuedRuns(view);
-  if (queued.length === 0) return null;
+  const [next] = queued;
+  if (next === undefined) return null;
+  const open = chosen ?? (!folded && window.matchMedia('(min-width: 40rem) and (min-height: 40rem)').matches);
   return (
     <section
       aria-label={t.queue.title(queued.length)}
-      className="overflow-hidden rounded-xl border border-line bg-canvas"
+      className="shrink-0 overflow-hidden rounded-xl border border-line bg-canvas"
     >
-      <h2 className="px-3 pt-2 text-xs font-medium text-muted">{t.queue.title(queued.length)}</h2>
-      <ol className="max-h-36 overflow-y-auto py-1">
-        {queued.map((run) => (
-          <QueuedRow key={run.run_id} run={run} />
-        ))}
-      </ol>
+      <button
+        type="button"
+        aria-expanded={open}
+        onClick={() => setChosen(!open)}
+        className="flex min-h-9 w-full items-center gap-2 px-3 text-left text-xs text-muted hover:bg-sunken"
+      >
+        <Icon name="chevron" className={`size-3.5 transition-transform ${open ? 'rotate-90' : ''}`} />
+        <span className="shrink-0 font-medium text-ink">{t.queue.title(queued.length)}</span>
+        {!open && <span className="min-w-0 flex-1 truncate">{t.queue.nextIs(next.title)}</span>}
+      </button>
+      {open && (
+        <ol className="max-h-36 overflow-y-auto pb-1">
+          {queued.map((run) => (
+            <QueuedRow key={run.run_id} run={run} />
+          ))}
+        </ol>
+      )}
     </section>
   );
 }

@@ -90,6 +90,8 @@ export function projectReducer(view: ProjectView, action: ProjectAction): Projec
 
 function joined(view: ProjectView, data: JoinData, sinceSeq: number | undefined): ProjectView {
   const { project, permissions, head_seq: headSeq } = data;
+  // A server that has less than we do has another history: ours is not part of it.
+  if (sinceSeq !== undefined && sinceSeq > headSeq) return joined(emptyProject(view.projectId), data, undefined);
   const stale = view.snapshot !== undefined && view.snapshot.headSeq > headSeq;
   const filled = withEvents(view, data.events, coveredByJoin(data, sinceSeq));
   // The server's partial messages are whole, so they replace ours, which may have missed a delta or outlived their run.

@@ -26,7 +26,8 @@ export const en = {
 
   demo: {
     title: 'Demo model',
-    text: 'Answers come from the built-in demo model, not from a real one. Send “demo:help” to see what it can do.',
+    text: 'Answers come from the built-in demo model, not from a real one.',
+    hint: 'Send “demo:help” to see what it can do.',
   },
 
   connection: {
@@ -83,7 +84,8 @@ export const en = {
     older: 'Load older messages',
     loadingOlder: 'Loading older messages…',
     start: 'Beginning of the project',
-    jump: 'New messages',
+    jump: 'Newest',
+    jumpToNew: 'New messages',
     assistant: 'Agent',
     subagent: 'Subagent',
     thinking: 'Thinking',
@@ -177,6 +179,7 @@ export const en = {
   queue: {
     title: (count: number) => (count === 1 ? '1 run is waiting' : `${count} runs are waiting`),
     next: 'next',
+    nextIs: (title: string) => `Next: ${title}`,
     position: (position: number) => `#${position + 1}`,
     kind: { prompt: 'Prompt', command: 'Command' },
     cancel: (title: string) => `Cancel “${title}”`,

@@ -35,7 +35,9 @@ export function CopyButton({
       className={`inline-flex h-7 items-center gap-1 rounded-md px-1.5 text-xs pointer-coarse:h-9 ${className}`}
     >
       <Icon name={copied ? 'check' : 'copy'} className="size-3.5" />
-      <span aria-live="polite">{copied ? t.feed.copied : ''}</span>
+      <span aria-live="polite" className="empty:hidden">
+        {copied ? t.feed.copied : ''}
+      </span>
     </button>
   );
 }

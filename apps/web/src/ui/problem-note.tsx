@@ -13,6 +13,9 @@ interface ProblemNoteProps {
   children?: React.ReactNode;
 }
 
+/** Kinds that somebody may have to look up in the server's log. */
+const REFERENCED = new Set<Problem['kind']>(['unavailable', 'timeout', 'internal']);
+
 export function ProblemNote({ problem, title, id, quiet = false, children }: ProblemNoteProps) {
   const message = messageOf(problem);
   return (
@@ -29,7 +32,7 @@ export function ProblemNote({ problem, title, id, quiet = false, children }: Pro
         <p className="pt-0.5 font-mono text-xs wrap-anywhere text-muted">
           <span className="sr-only">{t.problem.code} </span>
           {problem.code}
-          {problem.correlationId !== undefined && problem.correlationId !== '' && (
+          {REFERENCED.has(problem.kind) && problem.correlationId !== undefined && (
             <span>
               {' · '}
               {t.problem.correlation} {problem.correlationId}

@@ -1,0 +1,150 @@
+// What the feed shows of events.
+import { addEvents, EMPTY_LOG } from './event-log.js';
+import { durableFeed, partialFeed } from './feed.js';
+import type { FeedItem } from './feed-item.js';
+import { addDelta } from './partial-message.js';
+import {
+  assistant,
+  deltaOf,
+  eventsOf,
+  finished,
+  idOf,
+  PROJECT,
+  queued,
+  said,
+  started,
+  type Step,
+  toolResult,
+  USER,
+} from './sample-run.js';
+
+const feedOf = (...steps: Step[]): FeedItem[] => durableFeed(addEvents(EMPTY_LOG, eventsOf(steps)));
+const tool = { type: 'tool_use', id: 't1', name: 'Bash', input: { command: 'ls' } };
+const result = (run: number, more: Record<string, unknown>): Step => ({
+  type: 'message.result',
+  run,
+  payload: { subtype: 'success', is_error: false, cost_usd: 0.01, agent: {}, ...more },
+});
+
+describe('durableFeed', () => {
+  it('shows a conversation in order', () => {
+    const items = feedOf(
+      { type: 'session.created', payload: { session_id: idOf(9) } },
+      { type: 'message.user', run: 1, payload: { text: 'Hi', user_id: USER } },
+      queued(1),
+      started(1),
+      assistant(1, 'm', 0, { type: 'thinking', thinking: 'Hm' }, { type: 'text', text: 'Hello' }),
+      result(1, {
+        duration_ms: 1200,
+        num_turns: 1,
+        usage: { input_tokens: 3, cache_read_input_tokens: 4, output_tokens: 5 },
+      }),
+      finished(1),
+    );
+    expect(items.map(({ kind }) => kind)).toEqual(['divider', 'user', 'thinking', 'text', 'result']);
+    expect(items.at(-1)).toMatchObject({ durationMs: 1200, costUsd: 0.01, turns: 1, tokens: { input: 7, output: 5 } });
+  });
+
+  it('WEB-10 makes one card of a tool call and its result, text or blocks', () => {
+    const blocks = [{ type: 'text', text: 'a' }, { type: 'image' }, { type: 'text', text: 'b' }];
+    const items = feedOf(queued(1), assistant(1, 'm', 0, tool), toolResult(1, 't1', blocks, true));
+    expect(items).toMatchObject([
+      { kind: 'tool', name: 'Bash', input: { command: 'ls' }, result: { text: 'a\nb', isError: true, otherParts: 1 } },
+    ]);
+  });
+
+  it('WEB-10 shows a result whose call is not loaded, and a call whose run ended without one', () => {
+    expect(feedOf(toolResult(1, 'elsewhere', 'x'))).toMatchObject([
+      { kind: 'tool', input: undefined, result: { text: 'x' } },
+    ]);
+    expect(feedOf(assistant(1, 'm', 0, tool))).toMatchObject([{ kind: 'tool', result: undefined, over: false }]);
+    expect(feedOf(assistant(1, 'm', 0, tool), finished(1, { status: 'cancelled' }))).toMatchObject([
+      { kind: 'tool', result: undefined, over: true },
+      { kind: 'end', status: 'cancelled' },
+    ]);
+  });
+
+  it('WEB-11 tells of a failure once, by the end of the run if that says why', () => {
+    const error = { code: 'agent.model_error', message: 'overloaded' };
+    const failed = result(1, { is_error: true, subtype: 'error_during_execution', text: 'overloaded' });
+    const told = feedOf(failed, finished(1, { status: 'failed', error }));
+    expect(told).toMatchObject([
+      { kind: 'result', failure: undefined },
+      { kind: 'end', status: 'failed', error },
+    ]);
+    expect(feedOf(failed)).toMatchObject([{ kind: 'result', failure: { text: 'overloaded' } }]);
+  });
+
+  it('WEB-12 passes over what it does not know and names what it cannot read', () => {
+    const items = feedOf({ type: 'something.new', payload: { a: 1 } }, { type: 'message.user', payload: { words: 1 } });
+    expect(items).toMatchObject([{ kind: 'line', line: { of: 'unreadable', type: 'message.user' } }]);
+  });
+
+  it('says which model answers once, not before every turn', () => {
+    const init = (model: string): Step => {
+      const payload = { subtype: 'init', agent: { model, permissionMode: 'default' } };
+      return { type: 'message.system', run: 1, payload };
+    };
+    const items = feedOf(init('a'), init('a'), init('b'));
+    expect(items).toMatchObject([{ line: { of: 'init', model: 'a' } }, { line: { of: 'init', model: 'b' } }]);
+  });
+
+  it('shows a command once, and its end only when its card cannot', () => {
+    const begun = {
+      type: 'command.started',
+      run: 1,
+      payload: { shell_command: 'ls', working_directory: '/w', user_id: USER },
+    };
+    const failed = finished(1, { kind: 'command', status: 'failed', exit_code: 2 });
+    expect(feedOf(queued(1, 'command'), begun, failed)).toMatchObject([{ kind: 'command', runId: idOf(1) }]);
+    const cancelled = { type: 'run.cancelled', run: 1, payload: { status: 'cancelled', kind: 'command' } };
+    expect(feedOf(queued(1, 'command'), cancelled)).toMatchObject([
+      { kind: 'end', runKind: 'command', status: 'cancelled' },
+    ]);
+  });
+
+  it('WEB-16 says how a question ended', () => {
+    const request = {
+      request_id: idOf(7),
+      project_id: PROJECT,
+      session_id: idOf(8),
+      run_id: idOf(1),
+      tool_name: 'Bash',
+    };
+    const asked = {
+      ...request,
+      input: {},
+      input_hash: 'h',
+      suggestions: [],
+      status: 'open',
+      created_at: '2026-01-01T00:00:00.000Z',
+    };
+    const closing = {
+      request_id: idOf(7),
+      status: 'answered',
+      behavior: 'deny',
+      answered_by: { user_id: USER, name: 'Ada' },
+    };
+    const steps = [
+      { type: 'permission.requested', run: 1, payload: asked },
+      { type: 'permission.closed', run: 1, payload: closing },
+    ];
+    expect(feedOf(...steps)).toMatchObject([
+      { kind: 'permission', closing: { behavior: 'deny', answered_by: { name: 'Ada' } } },
+    ]);
+  });
+});
+
+describe('partialFeed', () => {
+  it('WEB-9 gives a block the same key before and after its event, so that its element stays', () => {
+    const [partial] = partialFeed(addDelta([], deltaOf(1, 'm', 2, 0, 'Hel')));
+    const [durable] = feedOf(said(1, 'm', 2, 'Hello'));
+    expect(partial).toMatchObject({ kind: 'text', text: 'Hel', streaming: true });
+    expect(durable).toMatchObject({ kind: 'text', text: 'Hello', streaming: false, key: partial?.key });
+  });
+
+  it('shows a tool call that is being written as its JSON so far', () => {
+    const delta = { ...deltaOf(1, 'm', 0, 0, '{"comm'), block_type: 'tool_use' as const };
+    expect(partialFeed(addDelta([], delta))).toMatchObject([{ kind: 'tool', input: undefined, draft: '{"comm' }]);
+  });
+});

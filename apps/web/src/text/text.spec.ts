@@ -1,0 +1,59 @@
+// Numbers and advice in words.
+import { ERROR_CODES } from '#kernel';
+import { clientProblem } from '../state/problem.js';
+import { adviceFor, messageOf } from './error-advice.js';
+import { formatAgo, formatBytes, formatCost, formatCount, formatDuration } from './format.js';
+
+describe('formatting', () => {
+  it.each([
+    [340, '340 ms'],
+    [3210, '3.2 s'],
+    [125_000, '2 min 5 s'],
+    [3_900_000, '1 h 5 min'],
+  ])('shows %d ms as %s', (ms, text) => expect(formatDuration(ms)).toBe(text));
+
+  it.each([
+    [0, '0 B'],
+    [512, '512 B'],
+    [1536, '1.5 KiB'],
+    [262_144, '256 KiB'],
+    [5 * 1024 ** 3, '5.0 GiB'],
+  ])('shows %d bytes as %s', (bytes, text) => expect(formatBytes(bytes)).toBe(text));
+
+  it('keeps the digits of an amount that matter', () => {
+    expect([formatCost(0), formatCost(0.00421), formatCost(1.2), formatCount(18_632)]).toEqual([
+      '$0.00',
+      '$0.0042',
+      '$1.20',
+      '18.6K',
+    ]);
+  });
+
+  it('says how long ago a moment was', () => {
+    const at = '2026-01-10T12:00:00.000Z';
+    const after = (ms: number): string => formatAgo(at, Date.parse(at) + ms, 'just now');
+    expect([after(-5000), after(30_000), after(5 * 60_000), after(86_400_000)]).toEqual([
+      'just now',
+      'just now',
+      '5 min. ago',
+      'yesterday',
+    ]);
+    expect(after(30 * 86_400_000)).toBe('Jan 10, 2026');
+  });
+});
+
+describe('adviceFor', () => {
+  it('WEB-22 says what to do for every code, known or not', () => {
+    for (const [code, kind] of Object.entries(ERROR_CODES)) expect(adviceFor({ code, kind })).toMatch(/\w.*[.]$/);
+    expect(adviceFor({ code: 'something.new', kind: 'conflict' })).toMatch(/\.$/);
+  });
+
+  it('WEB-22 has words for what the page finds out by itself', () => {
+    for (const code of ['client.offline', 'client.connection_lost', 'client.no_answer', 'client.unreadable'] as const) {
+      expect(messageOf(clientProblem(code))).toMatch(/\.$/);
+    }
+    expect(messageOf({ code: 'auth.token_invalid', message: 'The token is not valid.' })).toBe(
+      'The token is not valid.',
+    );
+  });
+});
