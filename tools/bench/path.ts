@@ -51,16 +51,22 @@ async function gantryCommand(client: BenchClient, projectId: string): Promise<nu
   return at - started;
 }
 
-/** A process row of its own, so that the broker knows the baseline's token as it knows an agent's. */
-async function baselineToken(stack: Stack, projectId: string): Promise<string> {
+/**
+ * A process row of its own, so that the broker knows the baseline's token as it knows an agent's. It belongs to a host that no worker
+ * holds: the worker would find out that this process is not in its sandbox and end the row.
+ */
+async function baselineToken(stack: Stack): Promise<string> {
   const token = randomBytes(32).toString('base64url');
   const { client } = stack.database.db;
-  const sandbox = await client.sandbox.findUniqueOrThrow({ where: { projectId } });
+  const [hostId, projectId, sandboxId] = [randomUUID(), randomUUID(), randomUUID()];
+  await client.host.create({ data: { id: hostId, engineId: 'baseline' } });
+  const common = { id: projectId, hostId, name: 'baseline', path: '/baseline', createdBy: randomUUID() };
+  await client.project.create({ data: { ...common, sandbox: { create: { id: sandboxId, hostId } } } });
   await client.process.create({
     data: {
       id: randomUUID(),
       projectId,
-      sandboxId: sandbox.id,
+      sandboxId,
       kind: 'agent',
       state: 'live',
       fingerprint: 'baseline',
@@ -101,7 +107,7 @@ async function measure(stack: Stack): Promise<{ measured: Measured[]; readyMs: n
     HOME: '/tmp/baseline',
     PATH: '/opt/gantry/bin:/usr/local/bin:/usr/bin:/bin',
     ANTHROPIC_BASE_URL: 'http://localhost:8082/broker/anthropic',
-    ANTHROPIC_API_KEY: await baselineToken(stack, projectId),
+    ANTHROPIC_API_KEY: await baselineToken(stack),
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     DISABLE_AUTOUPDATER: '1',
   };
