@@ -1,6 +1,7 @@
 // Forwards a TCP port on the sandbox's loopback to the broker's unix socket, the only way out of a sandbox. Knows nothing of
-// what passes. Either side may end its half first; the other half goes on (nothing is lost on a half-close).
-import { type Server, type Socket, connect, createServer } from 'node:net';
+// what passes. Either side may end its half first; the other half goes on (nothing is lost on a half-close). An error
+// on one side cuts the other too, so that a caller sees a broken call and not an early end.
+import { type Server, connect, createServer } from 'node:net';
 
 /** Connections at once: a job that opens more is refused, so that it cannot take all of sandboxd's files. */
 const MAX_CONNECTIONS = 512;
@@ -17,8 +18,12 @@ export async function startBrokerForwarder({ port, brokerSocket, log }: Forwarde
     const broker = connect({ path: brokerSocket, allowHalfOpen: true });
     client.pipe(broker);
     broker.pipe(client);
-    closeTogether(client, broker, (error) => log('broker_unreachable', { code: error.code }));
-    closeTogether(broker, client, (error) => log('broker_unreachable', { code: error.code }));
+    // A unix socket cannot be reset (Node throws ERR_INVALID_HANDLE_TYPE): the broker sees the end of the connection.
+    client.on('error', () => broker.destroy());
+    broker.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.syscall === 'connect') log('broker_unreachable', { code: error.code });
+      client.resetAndDestroy();
+    });
   });
   server.maxConnections = MAX_CONNECTIONS;
   await new Promise<void>((resolve, reject) => {
@@ -27,13 +32,4 @@ export async function startBrokerForwarder({ port, brokerSocket, log }: Forwarde
   });
   server.on('error', (error) => log('forwarder_error', { message: error.message }));
   return server;
-}
-
-/** An error on one side cuts the other too, so that a caller sees a broken call and not an early end. */
-function closeTogether(side: Socket, other: Socket, onRefused: (error: NodeJS.ErrnoException) => void): void {
-  side.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.syscall === 'connect') onRefused(error);
-    if (other.connecting) other.destroy();
-    else other.resetAndDestroy();
-  });
 }
