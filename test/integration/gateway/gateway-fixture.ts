@@ -294,6 +294,10 @@ export class CommandWriter {
     private readonly run: RunRecord,
   ) {}
 
+  get processId(): string {
+    return this.fence.processId;
+  }
+
   async write(data: Uint8Array | string, channel: 'stdout' | 'stderr' = 'stdout'): Promise<void> {
     const bytes = typeof data === 'string' ? Buffer.from(data) : data;
     const committed = await this.host.execution.commitOutput({

@@ -15,7 +15,7 @@ export interface StreamSubscriptionOptions {
   outbox: Outbox;
   /** Calls the listener when output was committed, or may have been; gives back how to stop that. */
   onOutput: (listener: () => void) => () => void;
-  /** The subscription is over: by its end, or by the client. */
+  /** Nothing more is sent: the stream ended, or the client left. */
   released: () => void;
   report: (error: unknown, context: Record<string, unknown>) => void;
 }
@@ -44,6 +44,11 @@ export class StreamSubscription implements Attachment {
   start(): void {
     this.started = true;
     this.wake();
+  }
+
+  /** Nothing more is sent. The last acknowledgement often comes after that: it is taken all the same. */
+  get ended(): boolean {
+    return this.over;
   }
 
   /** `offset` is absolute; one below an earlier acknowledgement changes nothing. Throws `stream.offset_invalid` for bytes never sent. */

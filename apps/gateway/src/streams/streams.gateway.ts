@@ -66,22 +66,15 @@ export class StreamsGateway {
     range: { streamId: string; fromOffset: number; windowBytes: number },
   ): StreamSubscription {
     const key = `${KEY}${range.streamId}`;
-    if (connection.attachment(key) === undefined && connection.count(KEY) >= MAX_STREAMS) {
-      throw new AppError('connection.limit_reached', 'This connection has subscribed to too many streams.', {
-        details: { max_streams: MAX_STREAMS },
-      });
-    }
+    if (connection.attachment(key) === undefined) makeRoom(connection);
     const lease = this.hub.acquire(project.projectId);
-    const subscription: StreamSubscription = new StreamSubscription({
+    const subscription = new StreamSubscription({
       ...range,
       maxPieceBytes: Math.min(PIECE_BYTES, connection.maxMessageBytes),
       outputs: this.outputs,
       outbox: connection.outbox,
       onOutput: (listener) => lease.feed.onOutput(range.streamId, listener),
-      released: () => {
-        connection.detach(key, subscription);
-        lease.release();
-      },
+      released: () => lease.release(),
       report: (error, about) => logError(this.logger, error, about),
     });
     connection.attach(key, subscription);
@@ -98,6 +91,16 @@ const windowOf = (request: ClientRequest<'stream_subscribe'>): number =>
   request.window_bytes ?? LIMITS.streamWindowBytes.default;
 
 const notSubscribed = (): AppError => new AppError('stream.not_subscribed', 'There is no subscription to this stream.');
+
+/** Streams that ended stay for their last acknowledgements, until their place is needed. Throws `connection.limit_reached`. */
+function makeRoom(connection: ClientConnection): void {
+  if (connection.count(KEY) < MAX_STREAMS) return;
+  connection.detachAll((attachment) => attachment instanceof StreamSubscription && attachment.ended);
+  if (connection.count(KEY) < MAX_STREAMS) return;
+  throw new AppError('connection.limit_reached', 'This connection has subscribed to too many streams.', {
+    details: { max_streams: MAX_STREAMS },
+  });
+}
 
 function subscriptionOf(connection: ClientConnection, streamId: string): StreamSubscription {
   const attachment = connection.attachment(`${KEY}${streamId}`);

@@ -59,9 +59,14 @@ export class ClientConnection implements ConnectionFacts {
     return true;
   }
 
+  /** Closes and forgets every attachment for which `chosen` holds. */
+  detachAll(chosen: (attachment: Attachment) => boolean): void {
+    for (const [key, attachment] of [...this.attachments]) if (chosen(attachment)) this.detach(key, attachment);
+  }
+
   /** The socket is gone. */
   end(): void {
     this.ended = true;
-    for (const key of [...this.attachments.keys()]) this.detach(key);
+    this.detachAll(() => true);
   }
 }
