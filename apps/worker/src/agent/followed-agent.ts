@@ -207,7 +207,7 @@ export class FollowedAgent {
     const { attached, context, executions } = this.parts;
     const { processId } = attached.process;
     const stopped = endingReason(context);
-    const { exit } = await context.connection.info(processId);
+    const exit = await this.#exitOf(processId);
     if (exit === null && stopped === undefined) {
       throw new AppError('sandbox.connection_lost', 'The output of a running agent came to an end.');
     }
@@ -228,6 +228,14 @@ export class FollowedAgent {
     const stderr = this.#stderr.text(attached.token === undefined ? [] : [attached.token]);
     const halfLine = this.#splitter.rest.trim() !== '';
     return deadOutcome({ exit: exit ?? UNKNOWN_EXIT, stderr, halfLine, activeMs });
+  }
+
+  /** Null while it runs. A process of an earlier boot went with its container, however its last moment was recorded. */
+  async #exitOf(processId: string): Promise<ProcessExit | null> {
+    const { connection } = this.parts.context;
+    const { exit, bootId } = await connection.info(processId);
+    const gone = bootId !== undefined && bootId !== connection.bootId;
+    return exit !== null && gone && !exit.outOfMemory ? { ...exit, lost: true } : exit;
   }
 
   /** What a crashed agent had started runs for nobody. */
