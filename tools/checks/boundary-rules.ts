@@ -92,9 +92,9 @@ export const boundaries: IConfiguration & { forbidden: IForbiddenRuleType[] } = 
     },
     {
       name: 'docker-adapter-only-in-worker',
-      comment: 'Only the worker has a Docker engine.',
+      comment: 'Only the worker has a Docker engine; tests clean up after it.',
       severity: 'error',
-      from: { path: '^(apps|libs|tools)/', pathNot: ['^apps/worker/', '^libs/sandbox/', ...TESTS] },
+      from: { path: '^(apps|libs|tools)/', pathNot: ['^apps/worker/', '^libs/(sandbox|testing)/', ...TESTS] },
       to: { path: '^libs/sandbox/src/docker/' },
     },
     {

@@ -2,7 +2,9 @@
 // and a data folder of their own, so that stacks run side by side.
 import { randomBytes } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { instanceId } from '#persistence';
+import { createDockerSandboxRuntime } from '#sandbox/docker';
 import { freePort } from './redis-process.js';
 import { spawnService, waitUntilReady, type ServiceName, type ServiceProcess } from './service-process.js';
 import { createTestDatabase, type TestDatabase } from './test-database.js';
@@ -66,6 +68,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     // For the worker this means "down for good": it stops the instance's containers.
     await running.get('worker')?.kill('SIGUSR2');
     await Promise.all([...running.values()].map((service) => service.kill('SIGTERM')));
+    await removeSandboxes(database, plans.worker.env);
     await database.close();
     await rm(dataDir, { recursive: true, force: true });
   };
@@ -91,6 +94,19 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     start,
     close,
   };
+}
+
+/** Its containers are stopped by now; they and their volumes would pile up on the engine. */
+async function removeSandboxes(database: TestDatabase, env: Record<string, string>): Promise<void> {
+  const { dockerSocket, toolFiles } = testEnv();
+  const runtime = createDockerSandboxRuntime({
+    dockerSocket,
+    instanceId: await instanceId(database.db),
+    dataDir: env['GANTRY_DATA_DIR'] ?? '',
+    toolFiles,
+    brokerSocketDir: dirname(env['BROKER_SOCKET'] ?? ''),
+  });
+  for (const { sandboxId } of await runtime.list()) await runtime.remove(sandboxId, { data: true });
 }
 
 function plan(facts: {
