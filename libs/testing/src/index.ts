@@ -19,5 +19,6 @@ export {
   type ServiceOptions,
   type ServiceProcess,
 } from './service-process.js';
+export { type SocketAddress, type SocketProxy, startSocketProxy } from './socket-proxy.js';
 export { until } from './until.js';
 export { startStack, type Stack, type StackOptions } from './stack.js';
