@@ -43,14 +43,16 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
   const app = await createNestApp(options);
   const hub = app.get(FeedHub);
   const announcer = app.get(CommitAnnouncer);
-  const sockets = createSockets(app, options);
+  const dispatcher = createDispatcher(app, options);
+  const sockets = createSockets(options, dispatcher);
   hub.start();
   return {
     handle: app.getHttpAdapter().getInstance() as RequestHandler,
     sockets,
     close: async () => {
       await sockets.drain(tuning.drainSpreadMs);
-      await sockets.close();
+      sockets.close();
+      await dispatcher.close();
       await announcer.settle();
       await hub.stop();
       await app.close();
@@ -81,27 +83,35 @@ async function createNestApp(options: EdgeOptions): Promise<NestExpressApplicati
   return app.init();
 }
 
-function createSockets(app: NestExpressApplication, options: EdgeOptions): SocketServer {
-  const { config, logger, metrics, clock, ports, tuning, version } = options;
-  const maxFrameBytes = config.maxMessageBytes;
-  const dispatcher = new Dispatcher({
+function createDispatcher(app: NestExpressApplication, options: EdgeOptions): Dispatcher {
+  const { config, logger, metrics, clock, tuning } = options;
+  return new Dispatcher({
     handlers: app.get<HandlerTable>(HANDLERS),
     access: app.get(AccessPolicy),
     logger,
     metrics,
     clock,
-    maxFrameBytes,
+    maxFrameBytes: config.maxMessageBytes,
     requestDeadlineMs: tuning.requestDeadlineMs,
     maxPending: tuning.maxPending,
   });
+}
+
+function createSockets(options: EdgeOptions, dispatcher: Dispatcher): SocketServer {
+  const { config, logger, metrics, clock, ports, tuning, version } = options;
   const { host, tls, allowedOrigins } = config.http;
-  const facts = { version, maxFrameBytes, demoModel: config.demoModel, runs: config.runs };
+  const facts = {
+    version,
+    maxFrameBytes: config.maxMessageBytes,
+    demoModel: config.demoModel,
+    runs: config.runs,
+  };
   return new SocketServer(
     {
       tokens: ports.tokens,
       origins: { allowed: allowedOrigins, tls: tls !== undefined, host },
       hello: async (signedIn) => helloOf(facts, signedIn, rootsOf(await ports.hosts.list()), clock),
-      maxFrameBytes,
+      maxFrameBytes: config.maxMessageBytes,
       outboxBounds: tuning.outboxBounds,
       handshakeDeadlineMs: tuning.handshakeDeadlineMs,
       logger,

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { createServer, type Server as HttpServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { GatewayConfig } from '#config';
 import { AppError, type Clock, systemClock, toAppError } from '#kernel';
@@ -31,6 +31,9 @@ export interface GatewayApp {
   close(): Promise<void>;
 }
 
+/** How long last words may take to leave. */
+const FLUSH_MS = 300;
+
 export function createGatewayApp(options: GatewayAppOptions): GatewayApp {
   const { config, backend, logger, clock = systemClock } = options;
   const tuning = { ...DEFAULT_TUNING, ...options.tuning };
@@ -46,6 +49,7 @@ export function createGatewayApp(options: GatewayAppOptions): GatewayApp {
   const server = createHttpServer(config.http.tls, (request, response) => {
     status(request, response, () => handle(request, response));
   });
+  const closeServer = rememberSockets(server);
   let edge: Edge | undefined;
   let closing: Promise<void> | undefined;
 
@@ -84,7 +88,7 @@ export function createGatewayApp(options: GatewayAppOptions): GatewayApp {
         stopped.abort(new AppError('service.draining', 'The gateway is closing.'));
         await started.settled();
         await edge?.close();
-        await closeServer(server);
+        await closeServer();
         await backend.close();
       })();
       return closing;
@@ -132,12 +136,23 @@ function urlOf({ host, tls, publicUrl }: GatewayConfig['http'], port: number): s
   return publicUrl ?? `${tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-async function closeServer(server: HttpServer): Promise<void> {
-  if (!server.listening) return;
-  await new Promise<void>((resolve, reject) => {
-    server.close((error) => (error === undefined ? resolve() : reject(error)));
-    server.closeAllConnections();
+/** Upgraded connections are none of `closeAllConnections`, so every socket is remembered. Gives back how to close them all with the server. */
+function rememberSockets(server: HttpServer): () => Promise<void> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
   });
+  return async () => {
+    if (!server.listening) return;
+    const closed = new Promise<void>((resolve, reject) => {
+      server.close((error) => (error === undefined ? resolve() : reject(error)));
+    });
+    for (const socket of sockets) socket.destroySoon();
+    await Promise.race([closed, delay(FLUSH_MS)]);
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  };
 }
 
 /** A promise that others may look at or not: a rejection that nobody waits for is not an unhandled one. */

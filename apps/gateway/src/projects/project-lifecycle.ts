@@ -25,8 +25,7 @@ export interface LifecyclePorts {
 }
 
 /** A folder may be on a slow disk; a container takes a moment to stop. */
-const PREPARE_DEADLINE_MS = 10_000;
-const REMOVE_DEADLINE_MS = 5_000;
+const HOST_DEADLINE_MS = 5000;
 
 export class ProjectLifecycle {
   constructor(
@@ -45,7 +44,7 @@ export class ProjectLifecycle {
       host.hostId,
       'project.prepare_path',
       { path, roots: host.projectRoots },
-      { deadlineMs: PREPARE_DEADLINE_MS, correlationId: context.correlationId },
+      { deadlineMs: HOST_DEADLINE_MS, correlationId: context.correlationId },
     );
     return this.announcer.announced(
       await this.ports.projects.create({
@@ -81,7 +80,7 @@ export class ProjectLifecycle {
         hostId,
         'project.remove',
         { projectId },
-        { deadlineMs: REMOVE_DEADLINE_MS, correlationId },
+        { deadlineMs: HOST_DEADLINE_MS, correlationId },
       );
     } catch (error) {
       this.report(error, { operation: 'project.remove', project_id: projectId, correlation_id: correlationId });

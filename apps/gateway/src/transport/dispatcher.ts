@@ -47,30 +47,45 @@ interface Call {
 }
 
 export class Dispatcher {
-  private readonly underWay = new Set<Promise<void>>();
+  private readonly underWay = new Map<ClientConnection, Set<Promise<void>>>();
+  private closing = false;
 
   constructor(private readonly options: DispatcherOptions) {}
 
   /** From now on the socket's events are answered here and nowhere else. */
   bind(socket: Socket, connection: ClientConnection): void {
     const queue = new KeyedQueue();
-    let pending = 0;
+    const pending = new Set<Promise<void>>();
+    this.underWay.set(connection, pending);
+    let gone = false;
+    const forget = () => {
+      if (gone && pending.size === 0) this.underWay.delete(connection);
+    };
+    socket.once('disconnect', () => {
+      gone = true;
+      forget();
+    });
     // A middleware that never calls on: the event does not become one of the socket's EventEmitter, whatever its name.
     socket.use((packet: unknown[]) => {
       const { incoming, ack } = unpack(packet);
-      const full = pending >= this.options.maxPending;
-      pending += 1;
+      const full = pending.size >= this.options.maxPending;
       const served = this.serve(incoming, { connection, ack, queue, full }).finally(() => {
-        pending -= 1;
-        this.underWay.delete(served);
+        pending.delete(served);
+        forget();
       });
-      this.underWay.add(served);
+      pending.add(served);
     });
   }
 
-  /** Resolves when every request that was taken is answered. */
-  async settle(): Promise<void> {
-    await Promise.all(this.underWay);
+  /** Resolves when the requests that this connection has sent so far are answered. */
+  async settle(connection: ClientConnection): Promise<void> {
+    await Promise.all([...(this.underWay.get(connection) ?? [])]);
+  }
+
+  /** Requests whose turn has not come are dropped: nobody is there for the answer. Resolves when the others are done. */
+  async close(): Promise<void> {
+    this.closing = true;
+    await Promise.all([...this.underWay.keys()].map((connection) => this.settle(connection)));
   }
 
   private async serve(
@@ -93,7 +108,9 @@ export class Dispatcher {
     };
     const prepared = this.prepare(incoming, full);
     if (prepared instanceof AppError) return finish({ error: prepared });
-    const task = async () => finish(await this.outcomeOf(prepared, context));
+    const task = async () => {
+      if (!this.closing) finish(await this.outcomeOf(prepared, context));
+    };
     await (prepared.orderKey === undefined ? task() : queue.run(prepared.orderKey, task));
   }
 

@@ -21,8 +21,13 @@ export const DEFAULT_OUTBOX_BOUNDS: OutboxBounds = {
 export interface EngineConnection {
   on(event: 'packetCreate', listener: (packet: { data?: unknown }) => void): unknown;
   on(event: 'flush', listener: () => void): unknown;
-  readonly transport: { on(event: 'drain', listener: () => void): unknown };
-  close(): void;
+  readonly transport: {
+    on(event: 'drain', listener: () => void): unknown;
+    /** The websocket itself (`ws`). */
+    readonly socket?: { terminate(): void };
+  };
+  /** Waits until everything is sent, unless it is discarded. */
+  close(discard?: boolean): void;
 }
 
 export interface OutboxSocket {
@@ -50,7 +55,7 @@ export class Outbox {
     const { conn } = socket;
     conn.on('packetCreate', ({ data }) => {
       this.queued += sizeOf(data);
-      if (this.pendingBytes > bounds.closeBytes) this.close();
+      if (this.pendingBytes > bounds.closeBytes) this.cut();
     });
     conn.on('flush', () => {
       this.sending += this.queued;
@@ -86,11 +91,18 @@ export class Outbox {
     return () => this.drainListeners.delete(listener);
   }
 
-  /** Cuts the connection so that the client's own reconnecting sets in (a socket.io `disconnect` would suppress it). */
+  /** Ends the connection after what is on its way, so that the client's own reconnecting sets in (a socket.io `disconnect` would suppress it). */
   close(): void {
     if (this.closed) return;
     this.closed = true;
     this.socket.conn.close();
+  }
+
+  /** Ends the connection now: a client that does not read would never let it end in good order, and would keep what waits for it. */
+  cut(): void {
+    this.closed = true;
+    this.socket.conn.close(true);
+    this.socket.conn.transport.socket?.terminate();
   }
 
   private drained(): void {

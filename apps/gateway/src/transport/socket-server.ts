@@ -70,23 +70,21 @@ export class SocketServer {
         retry_after_ms: 0,
       });
     }
-    await this.dispatcher.settle();
     const slotMs = Math.min(SLOT_MS, spreadMs / Math.max(1, leaving.length));
     await Promise.all(
       leaving.map(async (connection, index) => {
         await delay((index + Math.random()) * slotMs);
+        await Promise.race([this.dispatcher.settle(connection), delay(spreadMs)]);
         connection.outbox.close();
       }),
     );
   }
 
   /** Cuts every connection that is left and gives up the endpoint. The HTTP server stays the caller's to close. */
-  async close(): Promise<void> {
+  close(): void {
     this.draining = true;
-    for (const connection of this.connections.keys()) connection.outbox.close();
-    this.io.disconnectSockets(true);
+    for (const connection of [...this.connections.keys()]) connection.outbox.cut();
     this.io.engine.close();
-    await this.dispatcher.settle();
   }
 
   private allowUpgrade(request: IncomingMessage, decide: (message: string | null, allowed: boolean) => void): void {
