@@ -49,7 +49,12 @@ describe('the container', () => {
       Devices: null,
       VolumesFrom: null,
     });
-    expect(host.CapAdd?.map((name) => name.replace('CAP_', '')).sort()).toEqual(['CHOWN', 'KILL', 'SETGID', 'SETUID']);
+    expect((host.CapAdd as string[]).map((name) => name.replace('CAP_', '')).sort()).toEqual([
+      'CHOWN',
+      'KILL',
+      'SETGID',
+      'SETUID',
+    ]);
     expect(host.Ulimits).toEqual(
       expect.arrayContaining([
         { Name: 'core', Soft: 0, Hard: 0 },

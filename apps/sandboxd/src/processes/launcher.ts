@@ -8,7 +8,7 @@ import type { StartProcess } from '#sandbox/wire';
 import { jobEnvironment, unusableName } from './job-environment.js';
 import { type JobUser, asUser, executableProblem } from './job-user.js';
 import { markedCommand } from './launch-mark.js';
-import type { PipeStock } from './pipe-stock.js';
+import type { Pipe, PipeStock } from './pipe-stock.js';
 
 /** Jobs die before sandboxd when memory ends. */
 const JOB_OOM_SCORE = 500;
@@ -45,17 +45,18 @@ export class Launcher {
     const env = this.environment(request);
     const ours: number[] = [];
     const theirs: number[] = [];
-    const pipe = ({ ours: own, theirs: its }: { ours: number; theirs: number }): number => {
+    const keep = ({ ours: own, theirs: its }: Pipe): number => {
       ours.push(own);
       theirs.push(its);
       return own;
     };
     try {
+      const [output, errors, input] = await this.pipes.take(request.stdin === 'pipe' ? 3 : 2);
       let stdin: number | null = null;
-      if (request.stdin === 'pipe') stdin = pipe(this.pipes.forInput());
+      if (input !== undefined) stdin = keep(this.pipes.openForInput(input));
       else theirs.push(openSync('/dev/null', 'r'));
-      const stdout = pipe(this.pipes.forOutput());
-      const stderr = pipe(this.pipes.forOutput());
+      const stdout = keep(this.pipes.openForOutput(output ?? ''));
+      const stderr = keep(this.pipes.openForOutput(errors ?? ''));
       const child = this.fork(request, mark, env, theirs);
       if (child.pid === undefined) throw (await once(child, 'error'))[0];
       return { child, pid: child.pid, stdin, stdout, stderr };

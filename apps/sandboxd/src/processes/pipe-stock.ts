@@ -2,7 +2,7 @@
 // pipe that was opened at both ends and then unlinked is a plain pipe. Names are made some at a time, ahead of need.
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, closeSync, constants, fchownSync, mkdirSync, openSync, readdirSync, unlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 
 const BATCH = 48;
 const REFILL_BELOW = 16;
@@ -21,8 +21,9 @@ export interface PipeOwner {
 
 export class PipeStock {
   private readonly names: string[] = [];
+  private nextName = 0;
   private made = 0;
-  private refilling = false;
+  private refill: Promise<void> | null = null;
 
   /** `folder`: empty, on a file system that is writable for root alone. */
   constructor(
@@ -43,17 +44,29 @@ export class PipeStock {
     this.names.push(...batch);
   }
 
-  /** A pipe that the job writes. Throws EAGAIN when none is left and none could be made. */
-  forOutput(): Pipe {
-    return this.open((name) => ({
+  /** Takes so many pipes out of the stock, by name; waits while more are made. Throws EAGAIN when no more can be made. */
+  async take(count: number): Promise<string[]> {
+    while (this.names.length < count) {
+      const before = this.made;
+      await this.refilled();
+      if (this.names.length < count && this.made === before) throw outOfPipes();
+    }
+    const taken = this.names.splice(-count);
+    if (this.names.length < REFILL_BELOW) void this.refilled();
+    return taken;
+  }
+
+  /** Opens a taken pipe that the job will write; its name is gone afterwards. */
+  openForOutput(name: string): Pipe {
+    return this.open(name, () => ({
       ours: openSync(name, constants.O_RDONLY | constants.O_NONBLOCK),
       theirs: openSync(name, constants.O_WRONLY),
     }));
   }
 
-  /** A pipe that the job reads. */
-  forInput(): Pipe {
-    return this.open((name) => {
+  /** Opens a taken pipe that the job will read. */
+  openForInput(name: string): Pipe {
+    return this.open(name, () => {
       // Opening for writing without waiting needs a reader that is there already.
       const both = openSync(name, constants.O_RDWR | constants.O_NONBLOCK);
       try {
@@ -67,12 +80,9 @@ export class PipeStock {
     });
   }
 
-  private open(openEnds: (name: string) => Pipe): Pipe {
-    const name = this.names.pop();
-    if (this.names.length < REFILL_BELOW) this.refill();
-    if (name === undefined) throw Object.assign(new Error('No pipe is left.'), { code: 'EAGAIN' });
+  private open(name: string, openEnds: () => Pipe): Pipe {
     try {
-      const pipe = openEnds(name);
+      const pipe = openEnds();
       fchownSync(pipe.theirs, this.owner.uid, this.owner.gid);
       return pipe;
     } finally {
@@ -80,23 +90,31 @@ export class PipeStock {
     }
   }
 
-  private refill(): void {
-    if (this.refilling) return;
-    this.refilling = true;
+  /** Ends when a batch was made, or could not be. */
+  private async refilled(): Promise<void> {
+    this.refill ??= this.makeBatch().finally(() => (this.refill = null));
+    return this.refill;
+  }
+
+  private async makeBatch(): Promise<void> {
     const batch = this.nextBatch();
     const child = spawn('mkfifo', ['-m', '600', ...batch], { stdio: 'ignore' });
-    child.once('error', (error) => {
-      this.refilling = false;
-      this.onError(error);
+    await new Promise<void>((resolve) => {
+      child.once('exit', () => resolve());
+      child.once('error', (error) => {
+        this.onError(error);
+        resolve();
+      });
     });
-    child.once('exit', () => {
-      this.refilling = false;
-      const made = new Set(readdirSync(this.folder));
-      this.names.push(...batch.filter((name) => made.has(name.slice(this.folder.length + 1))));
-    });
+    const there = new Set(readdirSync(this.folder));
+    const fresh = batch.filter((name) => there.has(basename(name)));
+    this.made += fresh.length;
+    this.names.push(...fresh);
   }
 
   private nextBatch(): string[] {
-    return Array.from({ length: BATCH }, () => join(this.folder, String(this.made++)));
+    return Array.from({ length: BATCH }, () => join(this.folder, String(this.nextName++)));
   }
 }
+
+const outOfPipes = (): Error => Object.assign(new Error('No pipe can be made.'), { code: 'EAGAIN' });

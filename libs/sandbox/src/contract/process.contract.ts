@@ -55,6 +55,14 @@ export function processContract(harness: () => ContractHarness): void {
       expect((await sandbox.finish(processId)).text).toBe(`${words}\n`);
     });
 
+    it('SBX-6 can be started many at a time', async () => {
+      const started = await Promise.all(
+        Array.from({ length: 60 }, (_, index) => sandbox.run(commands().echo(String(index)))),
+      );
+      const texts = await Promise.all(started.map(async ({ processId }) => (await sandbox.finish(processId)).text));
+      expect(texts).toEqual(started.map((_, index) => `${index}\n`));
+    });
+
     it('SBX-6 are listed in order of their ids', async () => {
       const ids = [newId(), newId(), newId()].sort();
       for (const processId of [...ids].reverse()) await sandbox.run(commands().echo('x'), { processId });
