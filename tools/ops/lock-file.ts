@@ -55,5 +55,6 @@ function platformOf(name: string): Pick<LockedPackage, 'os' | 'cpu'> | undefined
   if (words.includes('wasm32')) return { cpu: ['wasm32'] };
   const system = words.find((word) => SYSTEMS.includes(word));
   const processor = words.map((word) => PROCESSORS[word]).find((known) => known !== undefined);
-  return system && { os: [system], ...(processor ? { cpu: [processor] } : {}) };
+  if (system === undefined) return undefined;
+  return { os: [system], ...(processor ? { cpu: [processor] } : {}) };
 }

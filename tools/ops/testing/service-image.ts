@@ -18,7 +18,7 @@ const SOURCES = [
   ...['apps', 'libs', 'prisma', 'docker', 'tools/ops', 'tools/npm-empty', 'tools/prisma', 'tools/build.ts'],
   'tools/fetch-claude.ts',
 ];
-const skipped = (path: string): boolean => /-spec\.ts$|\.spec\.tsx?$|\/generated$|\/testing$/.test(path);
+const skipped = (path: string): boolean => /-spec\.ts$|\.spec\.tsx?$|\/generated$|\/tools\/ops\/testing$/.test(path);
 
 /** Gives the image's name; a second call with the same sources finds it there. */
 export async function ensureServiceImage(docker: DockerApi, cacheDir: string): Promise<string> {

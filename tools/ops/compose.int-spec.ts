@@ -1,0 +1,181 @@
+// docker-compose.yml: valid, well-mannered, and its service image runs on our own base, the worker's paths shared with the engine's host.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { createTestDatabase, startRedisProcess, testEnv } from '#testing';
+import { checkout } from './checkout.ts';
+import { defaultCacheDir } from './cli/context.ts';
+import { shortHash } from './data-layout.ts';
+import { DockerApi } from './engine/docker-api.ts';
+import { poll } from './host/poll.ts';
+import { instanceLabel, readInstanceId } from './instance.ts';
+import { ask } from './services/readiness.ts';
+import { ensureServiceImage } from './testing/service-image.ts';
+
+interface ComposeService {
+  image: string;
+  environment?: Record<string, string>;
+  ports?: string[];
+  volumes?: string[];
+  privileged?: boolean;
+  depends_on?: unknown;
+  networks?: unknown;
+  network_mode?: string;
+  restart?: string;
+}
+interface ComposeFile {
+  services: Record<string, ComposeService>;
+  networks?: unknown;
+}
+
+/** Building it the first time downloads every npm package twice, and claude. */
+const BUILD_TIMEOUT_MS = 15 * 60_000;
+const GIVEN = { POSTGRES_PASSWORD: 'hunter2', ANTHROPIC_API_KEY: 'sk-model-key', CLAUDE_CODE_OAUTH_TOKEN: 'oauth-key' };
+
+function compose(
+  args: string[],
+  env: Record<string, string> = {},
+): { status: number | null; stdout: string; stderr: string } {
+  const base = {
+    PATH: process.env['PATH'],
+    HOME: process.env['HOME'],
+    DOCKER_HOST: `unix://${testEnv().dockerSocket}`,
+  };
+  return spawnSync('docker-compose', args, { cwd: checkout, encoding: 'utf8', env: { ...base, ...env } });
+}
+
+function configured(): ComposeFile {
+  const { status, stdout, stderr } = compose(['config'], GIVEN);
+  expect(stderr).toBe('');
+  expect(status).toBe(0);
+  return parse(stdout) as ComposeFile;
+}
+
+const servicesWith = (text: string): string[] =>
+  Object.entries(configured().services).flatMap(([name, service]) =>
+    JSON.stringify(service).includes(text) ? [name] : [],
+  );
+
+describe('docker-compose.yml', () => {
+  it('OPS-26 names every part, and asks for the password that it needs', () => {
+    const names = ['broker', 'gateway', 'migrate', 'postgres', 'redis', 'sandbox-image', 'worker'];
+    expect(Object.keys(configured().services).sort()).toEqual(names);
+    const { status, stderr } = compose(['config']);
+    expect(status).not.toBe(0);
+    expect(stderr).toContain('POSTGRES_PASSWORD');
+  });
+
+  it('OPS-26 publishes the gateway on loopback and nothing else', () => {
+    const ports = Object.entries(configured().services).flatMap(([name, { ports: own = [] }]) =>
+      own.map((port) => [name, port]),
+    );
+    expect(ports).toEqual([['gateway', expect.stringMatching(/^127\.0\.0\.1:7420:7420/)]]);
+  });
+
+  it('OPS-26 gives model keys to the broker alone, and the engine to the worker alone', () => {
+    expect(servicesWith('sk-model-key')).toEqual(['broker']);
+    expect(servicesWith('oauth-key')).toEqual(['broker']);
+    expect(servicesWith('/var/run/docker.sock')).toEqual(['worker']);
+    expect(servicesWith('"privileged":true')).toEqual([]);
+  });
+});
+
+const freePort = async (): Promise<number> => {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+};
+
+/** The same services on the host's network, because the images of Postgres and Redis come from a registry that may not be there. */
+function onHostNetwork(file: ComposeFile, image: string, environment: Record<string, string>): ComposeFile {
+  const services = Object.entries(file.services).flatMap(([name, service]): [string, ComposeService][] => {
+    if (!['migrate', 'gateway', 'worker', 'broker'].includes(name)) return [];
+    const { ports: _ports, networks: _networks, depends_on: _dependsOn, ...kept } = service;
+    return [
+      [
+        name,
+        {
+          ...kept,
+          image,
+          restart: 'no',
+          network_mode: 'host',
+          environment: { ...service.environment, ...environment },
+        },
+      ],
+    ];
+  });
+  return { ...file, services: Object.fromEntries(services), networks: {} };
+}
+
+describe('the service image', () => {
+  const undo: (() => unknown)[] = [];
+  afterEach(async () => {
+    for (const step of undo.splice(0).reverse()) await step();
+  });
+
+  /** A migrated database, a Redis, a folder; and the compose file on the host's network with them. */
+  async function installation(image: string) {
+    const folder = mkdtempSync(join(tmpdir(), 'gantry-compose-'));
+    undo.push(() => rmSync(folder, { recursive: true, force: true }));
+    const database = await createTestDatabase();
+    undo.push(() => database.close());
+    const redis = await startRedisProcess();
+    undo.push(() => redis.close());
+    const ports = { gateway: await freePort(), worker: await freePort() };
+    const file = join(folder, 'docker-compose.yml');
+    const project = ['-p', `gantry-${shortHash(folder)}`, '-f', file];
+    const given = { ...GIVEN, CLAUDE_CODE_OAUTH_TOKEN: '', GANTRY_DATA_DIR: join(folder, 'data') };
+    const settings = {
+      DATABASE_URL: database.url,
+      REDIS_URL: redis.url,
+      GATEWAY_HOST: '127.0.0.1',
+      GATEWAY_PORT: String(ports.gateway),
+      WORKER_PORT: String(ports.worker),
+      SANDBOX_IMAGE: testEnv().sandboxImage,
+    };
+    const plain = parse(compose(['config'], given).stdout) as ComposeFile;
+    writeFileSync(file, JSON.stringify(onHostNetwork(plain, image, settings)));
+    undo.push(() => compose([...project, 'down', '-v', '-t', '20']));
+    return { project, ports, database, brokerSocket: join(folder, 'data', 'broker', 'broker.sock') };
+  }
+
+  const answers = (target: Parameters<typeof ask>[0]): Promise<boolean> =>
+    ask(target).then(
+      ({ status }) => status === 200,
+      () => false, // not listening yet
+    );
+
+  it(
+    'OPS-26 builds on our own base, and its services get ready in containers',
+    async () => {
+      const docker = new DockerApi(testEnv().dockerSocket);
+      const image = await ensureServiceImage(docker, defaultCacheDir(process.env));
+      const { project, ports, database, brokerSocket } = await installation(image);
+      const migrated = compose([...project, 'run', '--rm', 'migrate']);
+      expect(migrated.stdout + migrated.stderr).toContain('made the sign-in token');
+      const started = compose([...project, 'up', '-d', 'gateway', 'worker', 'broker']);
+      expect(started.status === 0 ? '' : started.stderr).toBe('');
+      undo.push(() => removeSandboxes(docker, database.url));
+      const probes = [
+        { url: `http://127.0.0.1:${ports.gateway}/readyz` },
+        { url: `http://127.0.0.1:${ports.worker}/readyz` },
+        { socketPath: brokerSocket, path: '/healthz' },
+      ];
+      const ready = await poll(60_000, async () => (await Promise.all(probes.map(answers))).every(Boolean));
+      expect(ready ? '' : compose([...project, 'logs', '--no-color']).stdout).toBe('');
+    },
+    BUILD_TIMEOUT_MS,
+  );
+});
+
+async function removeSandboxes(docker: DockerApi, databaseUrl: string): Promise<void> {
+  const label = instanceLabel(await readInstanceId(databaseUrl));
+  for (const { Id } of await docker.containers({ label })) await docker.removeContainer(Id);
+  for (const volume of await docker.volumes(label)) await docker.removeVolume(volume);
+}
