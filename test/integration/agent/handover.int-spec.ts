@@ -1,6 +1,8 @@
 // A live agent changes hands: one worker lets go, another takes over, and nobody notices. The same process, every event once.
 import type { EventRecord } from '#domain';
+import { instanceId } from '#persistence';
 import { until } from '#testing';
+import { DockerEngineProbe } from '../sandbox/docker-engine.probe.js';
 import { createAgentFixture, textOf, type AgentFixture } from './agent-fixture.js';
 
 let fixture: AgentFixture;
@@ -25,14 +27,15 @@ async function shell(projectId: string, script: string): Promise<string> {
 const words = (count: number): string => Array.from({ length: count }, (_, index) => `w${index}`).join(' ');
 
 describe('a live agent', () => {
-  it('AGT-36 that is writing goes on under the next worker', async () => {
+  it('AGT-36 that is writing goes on under the next worker, who shows the message from its beginning', async () => {
     let worker = await fixture.startWorker();
     const { projectId } = await fixture.newProject();
     const { runId } = await fixture.prompt(projectId, 'demo:slow 120 20');
     for (const seen of [' w10 ', ' w40 ', ' w80 ']) {
-      await until('it writes', async () =>
-        (await fixture.bus.partials(projectId)).some(({ text }) => text.includes(seen)),
+      const partial = await until('it writes', async () =>
+        (await fixture.bus.partials(projectId)).find(({ text }) => text.includes(seen)),
       );
+      expect(partial).toMatchObject({ offset: 0, text: expect.stringMatching(/^w0 w1 w2 /) as string });
       await worker.close();
       worker = await fixture.startWorker();
     }
@@ -115,7 +118,7 @@ describe('a live agent', () => {
     const { runId, sessionId } = await fixture.prompt(projectId, 'demo:say before\ndemo:bash touch x');
     await fixture.question(projectId);
     const [sandbox] = (await fixture.runtime.list()).filter((one) => one.projectId === projectId);
-    await fixture.runtime.remove(sandbox?.sandboxId ?? '', { data: false });
+    await new DockerEngineProbe(await instanceId(fixture.database.db)).kill(sandbox?.sandboxId ?? '');
     const run = await fixture.ended(runId, 60_000);
     expect(run).toMatchObject({ status: 'failed', errorCode: 'sandbox.lost' });
     const next = await fixture.ended((await fixture.prompt(projectId, 'demo:echo')).runId);

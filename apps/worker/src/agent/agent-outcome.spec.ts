@@ -10,7 +10,8 @@ describe('deadOutcome', () => {
   it.each([
     [{ spawnError: 'ENOENT', spawnErrorAt: 'program' }, 'agent.not_installed'],
     [{ spawnError: 'ENOENT', spawnErrorAt: 'cwd' }, 'command.working_directory'],
-    [{ spawnError: 'EACCES', spawnErrorAt: 'program' }, 'agent.crashed'],
+    [{ spawnError: 'EACCES', spawnErrorAt: 'program' }, 'agent.not_installed'],
+    [{ spawnError: 'EIO', spawnErrorAt: 'program' }, 'agent.crashed'],
     [{ code: 1 }, 'agent.crashed'],
     [{ code: 0 }, 'agent.crashed'],
     [{ signal: 'SIGSEGV' }, 'agent.crashed'],

@@ -1,5 +1,5 @@
 // Carries out prompts: gives each to the agent of its conversation and follows it to its end.
-import type { RunOutcome, RunRecord } from '#domain';
+import type { ProcessExit, RunOutcome, RunRecord } from '#domain';
 import { endingReason } from '../runs/process-stopper.js';
 import type { RunContext, RunDriver } from '../runs/run-driver.port.js';
 import { stoppedOutcome } from '../runs/run-outcomes.js';
@@ -17,10 +17,22 @@ export class AgentRunDriver implements RunDriver {
     return runAgent(this.parts, context);
   }
 
-  /** A process that has ended with its run has served: its spool may go. One that lives is warm. */
-  async finished({ connection }: RunContext, { processId }: RunRecord): Promise<void> {
+  /**
+   * A process that ended with its run is written down as ended, and its spool may go: not before, because the end of the run
+   * is read from there if this worker dies. One that lives after an answer is warm; after a stop it survived KILL and is given up.
+   */
+  async finished({ connection }: RunContext, { processId, status }: RunRecord): Promise<void> {
     if (processId === null) return;
+    const { executions } = this.parts;
     const info = (await connection.list()).find((process) => process.processId === processId);
+    if (info?.exit === null && (status === 'succeeded' || status === 'failed')) return;
+    await executions.processEnded(processId, endOf(info?.exit ?? null));
     if (info?.state === 'exited') await connection.forget(processId, { epoch: info.epoch });
   }
 }
+
+const endOf = (exit: ProcessExit | null) => ({
+  state: exit === null || exit.lost === true ? ('lost' as const) : ('exited' as const),
+  exitCode: exit?.code ?? null,
+  exitSignal: exit?.signal ?? null,
+});

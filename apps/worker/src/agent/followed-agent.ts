@@ -1,11 +1,9 @@
 // Follows an attached agent to the end of one run: reads its output line by line, hands each line to its session, commits what
 // it means, and concludes. Nothing is said to the agent and nothing is written once the run is let go.
-import type { EventDraft, ProcessExit, RunOutcome } from '#domain';
+import type { EventDraft, RunOutcome } from '#domain';
 import { AppError, isAppError, PERMISSION_MODES } from '#kernel';
 import { endingReason, ProcessStopper } from '../runs/process-stopper.js';
 import { DetachedError, type RunContext } from '../runs/run-driver.port.js';
-import { stoppedOutcome } from '../runs/run-outcomes.js';
-import { STOP_STEPS, stopProcess } from '../runs/stop-ladder.js';
 import type {
   AgentEvent,
   AgentPlan,
@@ -14,8 +12,8 @@ import type {
   LineReading,
   ReplayFilter,
 } from './agent-driver.port.js';
+import { AgentConclusion, resultEvent } from './agent-conclusion.js';
 import type { RunAgentHost } from './agent-host.js';
-import { deadOutcome, resultOutcome } from './agent-outcome.js';
 import type { AttachedAgent } from './agent-process.js';
 import type { AgentRunParts } from './agent-run.parts.js';
 import { DeltaStream } from './delta-stream.js';
@@ -163,7 +161,7 @@ export class FollowedAgent {
     if (reading.result !== undefined) {
       const costUsd = this.#costOf(reading.result);
       this.#lastWords = { result: reading.result, costUsd };
-      events.push(this.#resultEvent(reading.result, costUsd));
+      events.push(this.#draft(resultEvent(reading.result, costUsd)));
     }
     const { agentSessionId } = reading;
     const permissionMode = this.#changedMode(reading.permissionMode);
@@ -184,71 +182,23 @@ export class FollowedAgent {
     return known && mode !== plan.permissionMode && plan.permissionMode !== 'bypassPermissions' ? mode : undefined;
   }
 
+  /** What the run is finished with. An answer counts, whatever happened to the process after it. */
   async #conclude(): Promise<RunOutcome> {
-    return this.#answer === undefined ? this.#concludeDead() : this.#concludeAnswered(this.#answer);
-  }
-
-  async #concludeAnswered({ result, endOffset }: { result: AgentResult; endOffset: number }): Promise<RunOutcome> {
-    const { attached, context, executions, warm } = this.parts;
-    await this.#committer.flush();
-    const costUsd = this.#costOf(result);
-    const events = [this.#resultEvent(result, costUsd)];
-    const total = result.processContinues ? result.totalCostUsd : undefined;
-    const lastOutput = this.#committer.last(endOffset, events, total);
-    if (!this.#staysWarm()) {
-      await warm.end(context.connection, { ...attached.process, outOffset: this.#committer.committedOffset });
-      await executions.processEnded(attached.process.processId, { state: 'exited' });
+    const conclusion = new AgentConclusion({
+      ...this.parts,
+      committer: this.#committer,
+      draft: (event) => this.#draft(event),
+    });
+    if (this.#answer !== undefined) {
+      const { result, endOffset } = this.#answer;
+      return conclusion.answered({ result, costUsd: this.#costOf(result), endOffset }, this.#staysWarm());
     }
-    return { ...resultOutcome(result, { costUsd, activeMs: context.activeTime.elapsedMs() }), lastOutput };
-  }
-
-  /** The process ended without an answer: by itself, or because the run was stopped. */
-  async #concludeDead(): Promise<RunOutcome> {
-    const { attached, context, executions } = this.parts;
-    const { processId } = attached.process;
-    const stopped = endingReason(context);
-    const exit = await this.#exitOf(processId);
-    if (exit === null && stopped === undefined) {
-      throw new AppError('sandbox.connection_lost', 'The output of a running agent came to an end.');
-    }
-    // An agent that ended by itself, however it was asked to, has written its conversation down.
-    const id = exit?.code === null ? undefined : this.#transcript.agentSessionId;
-    const abandoned = this.#transcript.abandon().map((event) => this.#draft(event));
-    this.#committer.releaseAll(
-      abandoned,
-      stopped === undefined || id === undefined ? undefined : { agentSessionId: id },
-    );
-    await this.#committer.flush();
-    if (stopped === undefined) await this.#sweepLeftovers();
-    await executions.processEnded(processId, endOf(exit));
-    const activeMs = context.activeTime.elapsedMs();
-    if (stopped !== undefined) {
-      return { ...stoppedOutcome(stopped, context.claimed.run, activeMs), sessionStatus: 'paused', ...this.#used() };
-    }
-    const stderr = this.#stderr.text(attached.token === undefined ? [] : [attached.token]);
-    const halfLine = this.#splitter.rest.trim() !== '';
-    return deadOutcome({ exit: exit ?? UNKNOWN_EXIT, stderr, halfLine, activeMs });
-  }
-
-  /** Null while it runs. A process of an earlier boot went with its container, however its last moment was recorded. */
-  async #exitOf(processId: string): Promise<ProcessExit | null> {
-    const { connection } = this.parts.context;
-    const { exit, bootId } = await connection.info(processId);
-    const gone = bootId !== undefined && bootId !== connection.bootId;
-    return exit !== null && gone && !exit.outOfMemory ? { ...exit, lost: true } : exit;
-  }
-
-  /** What a crashed agent had started runs for nobody. */
-  async #sweepLeftovers(): Promise<void> {
-    const { attached, context, steps = STOP_STEPS } = this.parts;
-    const { processId, epoch } = attached.process;
-    await stopProcess({ connection: context.connection, processId, epoch, exited: Promise.resolve() }, steps);
-  }
-
-  #used(): Pick<RunOutcome, 'costUsd' | 'usage'> {
-    if (this.#lastWords === undefined) return {};
-    const { result, costUsd } = this.#lastWords;
-    return { costUsd, ...(result.usage === undefined ? {} : { usage: result.usage }) };
+    return conclusion.dead({
+      transcript: this.#transcript,
+      lastWords: this.#lastWords,
+      stderr: this.#stderr,
+      halfLine: this.#splitter.rest.trim() !== '',
+    });
   }
 
   #staysWarm(): boolean {
@@ -287,10 +237,6 @@ export class FollowedAgent {
     return costOfRun(report, attached.process.costUsd, context.claimed.session?.costUsd ?? 0);
   }
 
-  #resultEvent(result: AgentResult, costUsd: number): EventDraft {
-    return this.#draft({ type: 'message.result', payload: { ...result.payload, cost_usd: costUsd } });
-  }
-
   #draft(event: AgentEvent): EventDraft {
     const { runId, sessionId } = this.parts.context.claimed.run;
     return { ...event, runId, ...(sessionId === null ? {} : { sessionId }) };
@@ -311,11 +257,3 @@ export class FollowedAgent {
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 }
-
-const UNKNOWN_EXIT: ProcessExit = { code: null, signal: null, outOfMemory: false };
-
-const endOf = (exit: ProcessExit | null) => ({
-  state: exit === null || exit.lost === true ? ('lost' as const) : ('exited' as const),
-  exitCode: exit?.code ?? null,
-  exitSignal: exit?.signal ?? null,
-});
