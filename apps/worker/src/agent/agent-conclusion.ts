@@ -6,7 +6,7 @@ import { stoppedOutcome } from '../runs/run-outcomes.js';
 import { STOP_STEPS, stopProcess } from '../runs/stop-ladder.js';
 import type { AgentEvent, AgentResult, AgentTranscript } from './agent-driver.port.js';
 import { deadOutcome, resultOutcome } from './agent-outcome.js';
-import type { FollowedAgentParts } from './followed-agent.js';
+import type { FollowedAgentParts } from './followed-agent.parts.js';
 import type { OutputCommitter } from './output-committer.js';
 import type { StderrTail } from './stderr-tail.js';
 

@@ -3,32 +3,16 @@
 import type { EventDraft, RunOutcome } from '#domain';
 import { AppError, isAppError, PERMISSION_MODES } from '#kernel';
 import { endingReason, ProcessStopper } from '../runs/process-stopper.js';
-import { DetachedError, type RunContext } from '../runs/run-driver.port.js';
-import type {
-  AgentEvent,
-  AgentPlan,
-  AgentResult,
-  AgentTranscript,
-  LineReading,
-  ReplayFilter,
-} from './agent-driver.port.js';
+import { DetachedError } from '../runs/run-driver.port.js';
+import type { AgentEvent, AgentResult, AgentTranscript, LineReading, ReplayFilter } from './agent-driver.port.js';
 import { AgentConclusion, resultEvent } from './agent-conclusion.js';
-import type { RunAgentHost } from './agent-host.js';
-import type { AttachedAgent } from './agent-process.js';
-import type { AgentRunParts } from './agent-run.parts.js';
+import type { FollowedAgentParts } from './followed-agent.parts.js';
 import { DeltaStream } from './delta-stream.js';
 import { LineSplitter, type OutputLine } from './line-splitter.js';
 import { OutputCommitter, type CommittedLine } from './output-committer.js';
 import { PermissionDesk } from './permission-desk.js';
 import { costOfRun } from './run-cost.js';
 import { StderrTail } from './stderr-tail.js';
-
-export interface FollowedAgentParts extends AgentRunParts {
-  context: RunContext;
-  plan: AgentPlan;
-  host: RunAgentHost;
-  attached: AttachedAgent;
-}
 
 export class FollowedAgent {
   readonly #splitter = new LineSplitter();
