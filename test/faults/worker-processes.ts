@@ -8,7 +8,7 @@ export interface WorkerProcess extends ServiceProcess {
 
 export interface Readiness {
   status: number;
-  checks: Record<string, { status: string; error?: { code: string } }>;
+  checks: Record<string, { status: string; error?: { code: string; details?: object } }>;
 }
 
 export type WorkerProcesses = Awaited<ReturnType<typeof createWorkerProcesses>>;

@@ -1,7 +1,9 @@
 import { AppError, ERROR_CODES, ERROR_POLICY, type ErrorCode } from '#kernel';
-import { judgeFailure } from './failure-verdict.js';
+import { judgeFailure as judge } from './failure-verdict.js';
 import { Patience, type PatienceBounds } from './patience.js';
 import { DetachedError } from './run-driver.port.js';
+
+const judgeFailure = (thrown: unknown, started = false) => judge(thrown, { started });
 
 describe('judgeFailure', () => {
   it('ENG-28 lets go of a run that another worker has', () => {
@@ -16,6 +18,12 @@ describe('judgeFailure', () => {
     expect(lost).toMatchObject({ kind: 'retry', asFailure: { code: 'sandbox.lost' } });
     const engine = judgeFailure(new AppError('host.engine_unreachable', 'x'));
     expect(engine).toMatchObject({ kind: 'retry', asFailure: { code: 'host.engine_unreachable' } });
+  });
+
+  it('ENG-24 tries again to start a sandbox that a run was at work in, and not one that never worked', () => {
+    const failed = new AppError('sandbox.start_failed', 'x');
+    expect(judgeFailure(failed, true)).toMatchObject({ kind: 'retry', asFailure: { code: 'sandbox.lost' } });
+    expect(judgeFailure(failed)).toMatchObject({ kind: 'fail', error: failed });
   });
 
   it('ENG-24 ends a run over what trying again cannot cure, a bug of ours included', () => {

@@ -15,13 +15,15 @@ const LET_GO: ReadonlyMap<ErrorCode, 'database' | 'sandbox'> = new Map([
   ['sandbox.epoch_stale', 'sandbox'],
 ]);
 
-export function judgeFailure(thrown: unknown): FailureVerdict {
+/** `started`: something of the run was started before, so its sandbox did work once and is expected to come back. */
+export function judgeFailure(thrown: unknown, { started }: { started: boolean }): FailureVerdict {
   if (thrown instanceof DetachedError) return { kind: 'let_go' };
   const error = toAppError(thrown);
   const fencedBy = LET_GO.get(error.code);
   if (fencedBy !== undefined) return { kind: 'let_go', fencedBy };
-  // The container went away between `ensure` and `connect`: it is started again.
-  if (error.code === 'sandbox.lost' || error.code === 'sandbox.connection_lost') {
+  // Also when the container went away between `ensure` and `connect`: it is started again.
+  const isAway = error.code === 'sandbox.lost' || error.code === 'sandbox.connection_lost';
+  if (isAway || (started && error.code === 'sandbox.start_failed')) {
     const asFailure = new AppError('sandbox.lost', 'The sandbox was lost and could not be reached again.', {
       cause: error,
     });

@@ -120,7 +120,7 @@ export class RunAttachment {
         }
         return await this.driveOnce(claimed, activeTime, facts);
       } catch (thrown) {
-        const verdict = await this.survive(thrown, patience);
+        const verdict = await this.survive(thrown, patience, claimed);
         if (verdict === 'again') continue;
         if (verdict === 'let_go') return undefined;
         const outcome = this.stopped(claimed, activeTime) ?? failedOutcome(verdict, activeTime.elapsedMs());
@@ -143,8 +143,12 @@ export class RunAttachment {
   }
 
   /** What becomes of the run after an error; an error given back is how it ends. Waits before `again`. */
-  private async survive(thrown: unknown, patience: Patience): Promise<'again' | 'let_go' | AppError> {
-    const verdict = judgeFailure(thrown);
+  private async survive(
+    thrown: unknown,
+    patience: Patience,
+    claimed: ClaimedRun,
+  ): Promise<'again' | 'let_go' | AppError> {
+    const verdict = judgeFailure(thrown, { started: claimed.process !== null });
     if (this.detacher.signal.aborted || verdict.kind === 'let_go') {
       const fencedBy = verdict.kind === 'let_go' ? verdict.fencedBy : undefined;
       if (fencedBy !== undefined) this.parts.metrics.writeFenced(fencedBy);
