@@ -43,7 +43,7 @@ describe('commands', () => {
     }, 0);
   });
 
-  it('ENG-30 shows output of a running command within moments, and ENG-34 says in live frames how far it reaches', async () => {
+  it('ENG-30, ENG-34 shows output of a running command within moments, and says in live frames how far it reaches', async () => {
     const frames = new Heard<LiveFrame>();
     const { unsubscribe } = await fixture.bus.subscribe(project.projectId, frames.listen);
     const { runId } = await fixture.command(project.projectId, {
@@ -79,7 +79,7 @@ describe('commands', () => {
     }
   });
 
-  it('ENG-32 names what could not be started, and ENG-29 the lane goes on', async () => {
+  it('ENG-32, ENG-29 names what could not be started, and the lane goes on', async () => {
     expect(await run({ argv: ['no-such-program'] })).toMatchObject({
       status: 'failed',
       errorCode: 'command.not_found',

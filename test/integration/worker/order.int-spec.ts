@@ -41,7 +41,7 @@ describe('order', () => {
     }
   });
 
-  it('ENG-21 works on no more runs than the host may, and ENG-22 waiting for a slot is no work', async () => {
+  it('ENG-21, ENG-22, ENG-27 works on no more runs than the host may; waiting for a slot is no work and can be cancelled', async () => {
     await fixture.startWorker({ GANTRY_MAX_CONCURRENT_RUNS: '1' });
     const [one, two] = [await fixture.project(fixture.dataDir), await fixture.project(fixture.dataDir)];
     const hold = 'until [ -e go ]; do sleep 0.02; done';

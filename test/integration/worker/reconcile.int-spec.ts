@@ -125,7 +125,7 @@ describe('reconciling', () => {
     expect(await fixture.ended(look.runId)).toMatchObject({ exitCode: 1 });
   }, 60_000);
 
-  it('ENG-61 removes a project on request, and ENG-45 finishes a deletion that was begun', async () => {
+  it('ENG-61, ENG-45 removes a project on request, and finishes a deletion that was begun', async () => {
     const first = await fixture.startWorker();
     const [asked, begun] = [await fixture.project(fixture.dataDir), await fixture.project(fixture.dataDir)];
     for (const { projectId } of [asked, begun]) {
