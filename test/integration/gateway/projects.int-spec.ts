@@ -40,7 +40,9 @@ it.each([
   ['ROOT-beside', 'project.path_outside_roots'],
   [`/${'a'.repeat(5000)}`, 'request.invalid_payload'],
 ])('GW-15 refuses %p with %s', async (path, code) => {
-  expect(await client.refusal('project_create', { path: path.replace('ROOT', fixture.root).replace('NUL', '\0') })).toMatchObject({ code });
+  expect(
+    await client.refusal('project_create', { path: path.replace('ROOT', fixture.root).replace('NUL', '\0') }),
+  ).toMatchObject({ code });
 });
 
 it('GW-15 refuses a file, a folder taken, and nesting in either direction', async () => {
