@@ -1,0 +1,161 @@
+// Installations from `up` to `reset`, by the command line alone, with the real services: what a user does in a day.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SocketClient, testEnv, until } from '#testing';
+import { checkout } from '../checkout.ts';
+import { dataLayout } from '../data-layout.ts';
+import { DockerApi } from '../engine/docker-api.ts';
+import { identify, signalProcess } from '../host/process-identity.ts';
+import { instanceLabel, instanceNote } from '../instance.ts';
+import { SupervisorClient } from '../supervisor/control-client.ts';
+
+const TIMEOUT_MS = 240_000;
+const READY = /(^|\n)ready (http:\/\/127\.0\.0\.1:\d+) (gnt_[\w-]{43})\n$/;
+
+let folder: string;
+const dataDirs = (): string[] => ['first', 'second'].map((name) => join(folder, name));
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gantry-lifecycle-'));
+  chmodSync(folder, 0o711); // Postgres' user must get through
+});
+afterEach(async () => {
+  for (const dataDir of dataDirs()) await gantry(dataDir, 'reset', '--yes');
+  rmSync(folder, { recursive: true });
+});
+
+interface Outcome {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+async function gantry(dataDir: string, ...args: string[]): Promise<Outcome> {
+  const child = spawn(process.execPath, [join(checkout, 'tools', 'bootstrap.mjs'), ...args], {
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], GANTRY_DATA_DIR: dataDir },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const outcome = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (outcome.stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (outcome.stderr += text));
+  const [code] = (await once(child, 'close')) as [number];
+  return { code, ...outcome };
+}
+
+async function up(dataDir: string): Promise<{ url: string; token: string; stderr: string }> {
+  const { code, stdout, stderr } = await gantry(dataDir, 'up');
+  expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+  const [, , url = '', token = ''] = READY.exec(stdout) ?? [];
+  expect(stdout).toBe(`ready ${url} ${token}\n`);
+  return { url, token, stderr };
+}
+
+/** Containers and volumes of the instance in `dataDir`. */
+async function inEngine(label: string): Promise<{ running: number; containers: number; volumes: number }> {
+  const docker = new DockerApi(testEnv().dockerSocket);
+  const [all, running, volumes] = [
+    await docker.containers({ label }),
+    await docker.containers({ label, running: true }),
+    await docker.volumes(label),
+  ];
+  return { containers: all.length, running: running.length, volumes: volumes.length };
+}
+
+const labelOf = (dataDir: string): string => instanceLabel(instanceNote(dataLayout(dataDir))?.instanceId ?? 'none');
+
+/** A project with one prompt at work: an answer of `words` words, 50 ms each. */
+async function busyProject(client: SocketClient, path: string, words: number) {
+  const { project_id } = await client.call('project_create', { path });
+  await client.call('project_join', { project_id });
+  const { run_id } = await client.call('execute', { project_id, prompt: `demo:slow ${words} 50` });
+  await client.waitFor('delta', (delta) => delta.run_id === run_id, 60_000);
+  return { project_id, run_id };
+}
+
+const statusOf = async (
+  client: SocketClient,
+  run: { project_id: string; run_id: string },
+): Promise<string | undefined> =>
+  (await client.call('run_list', { project_id: run.project_id })).runs.find(({ run_id }) => run_id === run.run_id)
+    ?.status;
+
+it(
+  'OPS-1 up is ready, changes nothing the second time, and heals what dies',
+  async () => {
+    const [dataDir = ''] = dataDirs();
+    const first = await up(dataDir);
+    expect(statSync(join(dataDir, 'secrets', 'admin-token')).mode & 0o777).toBe(0o600);
+    const supervisor = new SupervisorClient(dataLayout(dataDir).supervisorSocket);
+    const before = await supervisor.status();
+    expect(await up(dataDir)).toEqual({ ...first, stderr: '' });
+    expect(await supervisor.status()).toEqual(before);
+
+    const gateway = before.find(({ name }) => name === 'gateway');
+    const identity = identify(gateway?.pid ?? 0);
+    if (!identity) throw new Error('no gateway');
+    signalProcess(identity, 'SIGKILL');
+    const client = await until('a new gateway', () =>
+      SocketClient.connect(first.url, { token: first.token }).catch(() => undefined),
+    );
+    client.close();
+    const { code, stdout } = await gantry(dataDir, 'status');
+    expect({ code, gateway: /^gateway\s+running\s+\d+\s+\S+\s+1 /m.test(stdout) }).toEqual({ code: 0, gateway: true });
+  },
+  TIMEOUT_MS,
+);
+
+it(
+  'OPS-1, OPS-28 restart keeps agents alive, down ends live runs as interrupted, and both are there again after up',
+  async () => {
+    const [dataDir = ''] = dataDirs();
+    const { url, token } = await up(dataDir);
+    const client = await SocketClient.connect(url, { token });
+    const kept = await busyProject(client, join(dataDir, 'projects', 'kept'), 200);
+    const restarted = await gantry(dataDir, 'restart');
+    expect({ code: restarted.code, last: READY.test(restarted.stdout) }).toEqual({ code: 0, last: true });
+    client.close();
+
+    const again = await SocketClient.connect(url, { token });
+    await until('the end of the run', async () => (await statusOf(again, kept)) === 'succeeded', 60_000);
+    const lost = await busyProject(again, join(dataDir, 'projects', 'lost'), 5_000);
+    again.close();
+    expect(await gantry(dataDir, 'down')).toMatchObject({ code: 0 });
+    expect((await inEngine(labelOf(dataDir))).running).toBe(0);
+    expect(await gantry(dataDir, 'status')).toMatchObject({ code: 1 });
+
+    await up(dataDir);
+    const last = await SocketClient.connect(url, { token });
+    expect([await statusOf(last, kept), await statusOf(last, lost)]).toEqual(['succeeded', 'interrupted']);
+    last.close();
+  },
+  TIMEOUT_MS,
+);
+
+it(
+  'OPS-18, OPS-19 reset wants --yes, deletes everything of its own, and nothing of the installation beside it',
+  async () => {
+    const [first = '', second = ''] = dataDirs();
+    const installations = [await up(first), await up(second)];
+    expect(new Set(installations.map(({ url }) => url)).size).toBe(2);
+    expect(new Set(installations.map(({ token }) => token)).size).toBe(2);
+    for (const [index, { url, token }] of installations.entries()) {
+      const client = await SocketClient.connect(url, { token });
+      await busyProject(client, join(dataDirs()[index] ?? '', 'projects', 'one'), 5);
+      client.close();
+    }
+    const labels = [labelOf(first), labelOf(second)] as const;
+
+    const refused = await gantry(first, 'reset');
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('--yes') as string });
+    expect(await gantry(first, 'status')).toMatchObject({ code: 0 });
+
+    expect(await gantry(first, 'reset', '--yes')).toMatchObject({ code: 0 });
+    expect(existsSync(first)).toBe(false);
+    expect(await inEngine(labels[0])).toEqual({ containers: 0, running: 0, volumes: 0 });
+    expect(await gantry(second, 'status')).toMatchObject({ code: 0 });
+    expect(await inEngine(labels[1])).toMatchObject({ running: 1 });
+  },
+  TIMEOUT_MS,
+);
