@@ -19,6 +19,7 @@ export class RunAgentHost implements AgentHost {
   readonly #decide: Promise<Decide>;
   #tellDecide: (decide: Decide) => void = () => undefined;
   readonly #closed = new AbortController();
+  #failed: (error: unknown) => void = () => undefined;
 
   constructor(private readonly connection: Pick<SandboxConnection, 'input'>) {
     this.command = new Promise((resolve) => (this.#tellCommand = resolve));
@@ -35,17 +36,28 @@ export class RunAgentHost implements AgentHost {
     this.#tellProcess(process);
   }
 
-  /** From now on questions are asked. */
-  askWith(decide: Decide): void {
-    this.#tellDecide(decide);
+  /** From now on questions are asked, and what cannot be written is reported: an answer that got lost would leave the agent waiting. */
+  serve(run: { decide: Decide; failed: (error: unknown) => void }): void {
+    this.#failed = run.failed;
+    this.#tellDecide(run.decide);
   }
 
   async decide(question: AgentQuestion, withdrawn: AbortSignal): Promise<AgentDecision> {
     return (await this.#decide)(question, withdrawn);
   }
 
-  /** Input to a process that has ended is dropped: its end is what the run reports. Throws what the connection throws. */
-  async write({ key, line }: AgentInput): Promise<void> {
+  /** Throws what the connection throws. */
+  async write(input: AgentInput): Promise<void> {
+    try {
+      await this.#write(input);
+    } catch (error) {
+      this.#failed(error);
+      throw error;
+    }
+  }
+
+  /** Input to a process that has ended is dropped: its end is what the run reports. */
+  async #write({ key, line }: AgentInput): Promise<void> {
     const { processId, epoch } = await this.#process;
     const data = Buffer.from(line, 'utf8');
     for (;;) {

@@ -128,7 +128,8 @@ async function launch(attaching: Attaching): Promise<AttachedAgent> {
   const resume = claimed.session?.agentSessionId ?? null;
   const session = await parts.agent.open(plan, host, { kind: 'launch', token, resume });
   try {
-    const { argv, env } = await host.command;
+    // A session that cannot make up its command line never gets ready either, and says why.
+    const { argv, env } = await Promise.race([host.command, session.ready.then(() => host.command)]);
     const { processId, epoch } = process;
     const info = await connection.start({ processId, argv, env, cwd: plan.cwd, stdin: 'pipe', epoch });
     await parts.executions.processLive(

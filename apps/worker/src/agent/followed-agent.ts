@@ -46,7 +46,10 @@ export class FollowedAgent {
       flush: () => this.#committer.flush(),
       fail: (error) => this.#fail(error),
     });
-    host.askWith((question, withdrawn) => this.#desk.decide(question, withdrawn));
+    host.serve({
+      decide: (question, withdrawn) => this.#desk.decide(question, withdrawn),
+      failed: (error) => this.#fail(error),
+    });
     this.#stopper = new ProcessStopper({
       context,
       process: attached.process,

@@ -15,6 +15,7 @@ class Stage {
   readonly records = new Map<string, PermissionRecord>();
   readonly answers = new Map<string, PermissionAnswer>();
   listener: () => void = () => undefined;
+  readonly stop = new AbortController();
   openFails: AppError | undefined;
 
   readonly store = {
@@ -42,6 +43,7 @@ class Stage {
     return {
       claimed: { run: { projectId: 'p', status } },
       fence: { runId: 'r', runEpoch: 1 },
+      stop: this.stop.signal,
       logger: createLogger({ service: 'test', level: 'fatal' }),
       activeTime: { suspend: () => this.log.push('clock stops'), resume: () => this.log.push('clock runs') },
       releaseSlot: () => this.log.push('slot free'),
@@ -184,6 +186,17 @@ describe('PermissionDesk', () => {
     });
     await desk.reconcile([]);
     expect(stage.log).toEqual(['clock stops', 'slot free', 'cancel gone', 'slot taken', 'resume', 'clock runs']);
+  });
+
+  it('AGT-26 leaves what is open to the end of a run that is being stopped', async () => {
+    const stage = new Stage();
+    const withdrawn = new AbortController();
+    void stage.desk().decide(question('t1'), withdrawn.signal);
+    await calm();
+    stage.stop.abort();
+    withdrawn.abort();
+    await calm();
+    expect(stage.log).toEqual(['flush', 'ask t1', 'clock stops', 'slot free']);
   });
 
   it('AGT-27 never answers by itself: not after a failure, not after it was closed', async () => {

@@ -62,6 +62,11 @@ export class PermissionDesk {
     this.#unsubscribe();
   }
 
+  /** The run was let go, or is being stopped: then its end closes what is open. */
+  get #over(): boolean {
+    return this.#closed || this.parts.context.stop.aborted;
+  }
+
   async #ask(question: AgentQuestion, withdrawn: AbortSignal): Promise<AgentDecision> {
     const { context, processId, store } = this.parts;
     await this.parts.flush();
@@ -79,7 +84,7 @@ export class PermissionDesk {
     );
     const answer = record.status === 'open' ? await this.#answered(record, withdrawn) : record.answer;
     await this.#resumeIfNone();
-    if (this.#closed) return never();
+    if (this.#over) return never();
     return decisionOf(question, answer);
   }
 
@@ -100,7 +105,7 @@ export class PermissionDesk {
 
   async #cancel(requestId: string): Promise<void> {
     const { context, store } = this.parts;
-    if (!this.#closed) await context.announce(await store.cancelPermission(context.fence, requestId));
+    if (!this.#over) await context.announce(await store.cancelPermission(context.fence, requestId));
   }
 
   async #look(): Promise<void> {
@@ -121,7 +126,7 @@ export class PermissionDesk {
   #resumeIfNone(): Promise<void> {
     const turn = this.#turns.then(async () => {
       const { context, store } = this.parts;
-      if (this.#closed || !this.#suspended || this.#pending.size > 0) return;
+      if (this.#over || !this.#suspended || this.#pending.size > 0) return;
       await context.takeSlot();
       const resumed = this.#pending.size === 0 && (await context.announce(await store.resumeRun(context.fence)));
       if (!resumed) return context.releaseSlot();

@@ -8,6 +8,7 @@ import type {
   Query,
   SDKUserMessage,
 } from '@anthropic-ai/claude-agent-sdk';
+import { AppError } from '#kernel';
 import type { AgentDecision, AgentHost, AgentInput, AgentSession, AgentStart } from '../agent-driver.port.js';
 import { claudeEnvironment } from './claude-environment.js';
 import { toSdkOptions, type ClaudePlan } from './claude-options.js';
@@ -61,7 +62,12 @@ export class ClaudeSession implements AgentSession {
         },
       },
     });
-    this.ready = this.#query.initializationResult().then(() => undefined);
+    this.ready = this.#query.initializationResult().then(
+      () => undefined,
+      (error: unknown) => {
+        throw new AppError('agent.protocol', 'The agent did not answer when it was greeted.', { cause: error });
+      },
+    );
     // A greeting without an answer is reported by the end of the process, which its run sees.
     this.ready.catch(() => undefined);
     void this.#drain();
