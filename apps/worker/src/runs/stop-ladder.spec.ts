@@ -1,5 +1,6 @@
-import type { ProcessSignal } from '#domain';
-import { AppError } from '#kernel';
+import type { ProcessSignal, SandboxSpec } from '#domain';
+import { AppError, newId } from '#kernel';
+import { FakeSandboxRuntime } from '#sandbox/fake';
 import { stopProcess, type StopSteps } from './stop-ladder.js';
 
 const STEPS: StopSteps = { interruptMs: 20, terminateMs: 20, killMs: 10, kills: 3 };
@@ -73,5 +74,37 @@ describe('stopProcess', () => {
     });
     expect(await stopProcess(failing(missing), STEPS)).toBe(true);
     await expect(stopProcess(failing(away), STEPS)).rejects.toBe(away);
+  });
+});
+
+describe('stopProcess in a sandbox', () => {
+  const spec: SandboxSpec = {
+    sandboxId: newId(),
+    projectId: newId(),
+    image: 'any',
+    workspacePath: '/tmp',
+    uid: 1000,
+    gid: 1000,
+    limits: { memoryBytes: 2 ** 29, cpus: 1, pids: 64, tmpBytes: 2 ** 24, spoolBytes: 2 ** 20 },
+  };
+
+  it.each([
+    ['family', 'x'],
+    ['trap', '3'],
+    ['hang', ''],
+  ])('ENG-23 ends %s with everything it started', async (...argv) => {
+    const runtime = new FakeSandboxRuntime();
+    await runtime.ensure(spec);
+    const connection = await runtime.connect(spec.sandboxId, { hostEpoch: 1 });
+    const processId = newId();
+    await connection.start({ processId, argv, cwd: '/workspace', env: {}, stdin: 'null', epoch: 1 });
+    const output = await connection.attach(processId, { fromOffset: 0, epoch: 1 });
+    const exited = (async () => {
+      for await (const _chunk of output) continue;
+      await output.ended;
+    })();
+    expect(await stopProcess({ connection, processId, epoch: 1, exited }, STEPS)).toBe(true);
+    expect(await connection.info(processId)).toMatchObject({ state: 'exited', descendants: 0 });
+    connection.close();
   });
 });
