@@ -3,9 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { NestApplicationOptions } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { GatewayConfig } from '#config';
 import type { Clock } from '#kernel';
 import { type HealthRegistry, type Logger, type Metrics, NestLoggerAdapter } from '#observability';
-import type { GatewayAppOptions } from './gateway-app.js';
 import type { GatewayTuning } from './gateway-tuning.js';
 import { GatewayModule, HANDLERS } from './gateway.module.js';
 import { ProblemFilter } from './http/problem.filter.js';
@@ -29,7 +29,9 @@ export interface Edge {
   close(): Promise<void>;
 }
 
-export interface EdgeOptions extends Pick<GatewayAppOptions, 'config' | 'version'> {
+export interface EdgeOptions {
+  config: Pick<GatewayConfig, 'http' | 'maxMessageBytes' | 'runs' | 'demoModel'>;
+  version: string;
   ports: GatewayPorts;
   health: HealthRegistry;
   metrics: Metrics;

@@ -11,10 +11,10 @@ import type { GatewayBackend } from './backend.js';
 import { DEFAULT_TUNING, type GatewayTuning } from './gateway-tuning.js';
 import { registerReadiness } from './health/readiness.js';
 import { answerNotReady } from './http/not-ready.js';
-import { type Edge, openEdge, type RequestHandler } from './edge.js';
+import { type Edge, type EdgeOptions, openEdge, type RequestHandler } from './edge.js';
 
 export interface GatewayAppOptions {
-  config: Pick<GatewayConfig, 'http' | 'maxMessageBytes' | 'runs' | 'demoModel' | 'bootstrapTokenFile'>;
+  config: EdgeOptions['config'] & Pick<GatewayConfig, 'bootstrapTokenFile'>;
   backend: GatewayBackend;
   version: string;
   logger: Logger;

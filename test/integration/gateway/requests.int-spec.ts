@@ -2,7 +2,7 @@
 import { newId } from '#kernel';
 import { CLIENT_EVENTS, type ClientEventName } from '#protocol';
 import type { SocketClient } from '#testing';
-import { GatewayFixture, type RunningGateway } from './gateway-fixture.js';
+import { ADMIN_TOKEN, GatewayFixture, type RunningGateway } from './gateway-fixture.js';
 
 const LIMIT = 4096;
 
@@ -147,6 +147,34 @@ it('GW-10 closes with code 1009 at more than twice the limit', async () => {
   const gone = fresh.disconnected();
   fresh.socket.emit('ping', { pad: 'x'.repeat(2 * LIMIT) });
   expect(await gone).toMatchObject({ reason: 'transport close', details: { context: { code: 1009 } } });
+  expect((await client.call('ping', {})).server_time).toBeTruthy();
+});
+
+/** Signs in by hand and sends frames as they are; resolves when the connection is closed. */
+async function sendRaw(frames: (string | Uint8Array<ArrayBuffer>)[]): Promise<void> {
+  const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/socket.io/?EIO=4&transport=websocket`);
+  await new Promise<void>((resolve) => {
+    socket.onclose = () => resolve();
+    socket.onmessage = ({ data }) => {
+      const text = String(data);
+      if (text.startsWith('0')) socket.send(`40${JSON.stringify({ token: ADMIN_TOKEN, protocol: 1 })}`);
+      if (text.startsWith('42["hello"')) for (const frame of frames) socket.send(frame);
+    };
+  });
+}
+
+it.each([
+  ['no JSON', ['42[']],
+  ['no event', ['42{}']],
+  ['a name that socket.io keeps for itself', ['420["disconnect",{}]']],
+  ['an unknown packet type', ['49[]']],
+  ['a second sign-in', [`40${JSON.stringify({ token: ADMIN_TOKEN, protocol: 1 })}`]],
+  ['more attachments than any event has', ['4599-["ping",{"_placeholder":true,"num":0}]']],
+  ['text where an attachment was announced', ['451-["ping",{"_placeholder":true,"num":0}]', '42["ping",{}]']],
+  ['an attachment that nobody announced', [new Uint8Array([1, 2, 3])]],
+  ['a wrong attachment number', ['451-["ping",{"_placeholder":true,"num":7}]', new Uint8Array([1])]],
+])('GW-49 closes a connection that sends %s', async (_, frames) => {
+  await sendRaw(frames);
   expect((await client.call('ping', {})).server_time).toBeTruthy();
 });
 

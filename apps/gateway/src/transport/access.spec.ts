@@ -84,3 +84,34 @@ describe.each(projectEvents)('GW-8 %s', (event) => {
 it('GW-8 asks for nothing where any user will do', async () => {
   await expect(policyFor(undefined).authorize('project_list', {}, user)).resolves.toBeUndefined();
 });
+
+it('GW-8 believes what was granted for a second where a client paces a stream, and nowhere else', async () => {
+  let now = 0;
+  let asked = 0;
+  const role = { current: 'viewer' as Role | undefined };
+  const policy = new AccessPolicy(
+    {
+      projects: {
+        find: async () => ({ projectId: PROJECT }) as ProjectRecord,
+        roleOf: async () => {
+          asked += 1;
+          return role.current;
+        },
+      },
+      runs: { find: async () => ({ projectId: PROJECT }) as RunRecord },
+      permissions: { find: async () => undefined },
+    },
+    { now: () => new Date(now), monotonicMs: () => now },
+  );
+  const ack = () => policy.authorize('stream_ack', { stream_id: RUN, acked_offset: 1 }, user);
+  await ack();
+  now = 999;
+  await ack();
+  expect(asked).toBe(1);
+  role.current = undefined;
+  now = 1000;
+  await expect(ack()).rejects.toMatchObject({ code: 'stream.not_found' });
+  await expect(policy.authorize('stream_subscribe', { stream_id: RUN }, user)).rejects.toMatchObject({
+    code: 'stream.not_found',
+  });
+});

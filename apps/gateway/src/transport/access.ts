@@ -1,6 +1,6 @@
 // The one place that decides who may do what: which project an event is about, and whether the user's role in it suffices (GW-8).
 import type { PermissionStore, ProjectRecord, ProjectStore, RunStore, UserRecord } from '#domain';
-import { AppError, type ErrorCode, ROLES, type Role } from '#kernel';
+import { AppError, type Clock, type ErrorCode, ROLES, type Role, systemClock } from '#kernel';
 import { CLIENT_EVENTS, type ClientEventName } from '#protocol';
 
 /** Where the project of an event is found, by the field that names it. The first one that a payload has counts. */
@@ -28,10 +28,15 @@ export interface Grant {
   role: Role;
 }
 
+export interface Scope {
+  field: ScopeField;
+  id: string;
+}
+
 const atLeast = (role: Role, needed: Role): boolean => ROLES.indexOf(role) <= ROLES.indexOf(needed);
 
 /** The field by which a payload names what it is about, and its value. Also the key by which requests keep their order. */
-export function scopeOf(request: Readonly<Record<string, unknown>>): { field: ScopeField; id: string } | undefined {
+export function scopeOf(request: Readonly<Record<string, unknown>>): Scope | undefined {
   for (const field of SCOPE_FIELDS) {
     const id = request[field];
     if (typeof id === 'string') return { field, id };
@@ -39,8 +44,18 @@ export function scopeOf(request: Readonly<Record<string, unknown>>): { field: Sc
   return undefined;
 }
 
+/** Events by which a client paces a stream, many a second: what was granted is believed for a moment. */
+const PACING: ReadonlySet<ClientEventName> = new Set(['stream_ack']);
+const BELIEVED_MS = 1000;
+const MAX_BELIEVED = 1000;
+
 export class AccessPolicy {
-  constructor(private readonly ports: AccessPorts) {}
+  private readonly believed = new Map<string, { grant: Grant; untilMs: number }>();
+
+  constructor(
+    private readonly ports: AccessPorts,
+    private readonly clock: Clock = systemClock,
+  ) {}
 
   /**
    * Undefined for events that any user may send. Somebody without a role in the project is told that the thing does not exist; a role
@@ -51,6 +66,17 @@ export class AccessPolicy {
     if (needed === 'user') return undefined;
     const scope = scopeOf(request as Record<string, unknown>);
     if (scope === undefined) throw new AppError('internal.unexpected', `${event} names no project.`);
+    if (!PACING.has(event)) return this.ask(scope, needed, user);
+    const key = `${user.userId} ${event} ${scope.id}`;
+    const known = this.believed.get(key);
+    if (known !== undefined && known.untilMs > this.clock.monotonicMs()) return known.grant;
+    const grant = await this.ask(scope, needed, user);
+    if (this.believed.size >= MAX_BELIEVED) this.believed.clear();
+    this.believed.set(key, { grant, untilMs: this.clock.monotonicMs() + BELIEVED_MS });
+    return grant;
+  }
+
+  private async ask(scope: Scope, needed: Role, user: UserRecord): Promise<Grant> {
     const missing = NOT_FOUND[scope.field];
     const projectId = await this.projectOf(scope.field, scope.id);
     const project = projectId === undefined ? undefined : await this.ports.projects.find(projectId);
