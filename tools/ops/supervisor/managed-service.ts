@@ -79,7 +79,7 @@ export class ManagedService extends EventEmitter<{ changed: [] }> {
   /** Takes over a process that an earlier supervisor started. Gives whether it still lives. */
   adopt(record: ServiceRecord): boolean {
     if (!isAlive(record.identity)) return false;
-    const { restarts, retiring, ...process } = record;
+    const { restarts, retiring = [], ...process } = record;
     this.#retiring = retiring;
     this.#restarts = restarts;
     this.#process = process;

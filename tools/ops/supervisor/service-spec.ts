@@ -44,8 +44,8 @@ export interface ServiceRecord {
   fingerprint: string;
   sinceMs: number;
   restarts: number;
-  /** Processes that a newer one took over from and that still finish what they had. */
-  retiring: ProcessIdentity[];
+  /** Processes that a newer one took over from and that still finish what they had. Absent in records of an earlier version. */
+  retiring?: ProcessIdentity[];
 }
 
 /** Equal for equal specs. It is a hash, because specs hold secrets and this is written to disk. */
