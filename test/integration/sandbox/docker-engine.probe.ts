@@ -45,6 +45,12 @@ export class DockerEngineProbe {
       .sort();
   }
 
+  /** Ids of containers that looked at an image or at the host. */
+  async probes(): Promise<string[]> {
+    const label = [`gantry.instance=${this.instanceId}`, 'gantry.role=probe'];
+    return (await this.docker.listContainers({ all: true, filters: { label } })).map(({ Id }) => Id);
+  }
+
   async volumes(): Promise<string[]> {
     const { Volumes } = await this.docker.listVolumes({
       filters: JSON.stringify({ label: [`gantry.instance=${this.instanceId}`] }),

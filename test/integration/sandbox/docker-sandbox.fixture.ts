@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import { newId } from '#kernel';
 import type { SandboxLimits, SandboxRuntime, SandboxSpec } from '#domain';
-import { createDockerSandboxRuntime } from '#sandbox/docker';
+import { type DockerSandboxRuntimeOptions, createDockerSandboxRuntime } from '#sandbox/docker';
 import { testEnv } from '#testing';
 
 const MIB = 1024 * 1024;
@@ -60,7 +60,7 @@ export class DockerSandboxFixture {
     return { node, claude, sandboxd: join(this.root, 'sandboxd.cjs') };
   }
 
-  createRuntime(changes: { instanceId?: string; dockerSocket?: string; dataDir?: string } = {}): SandboxRuntime {
+  createRuntime(changes: Partial<DockerSandboxRuntimeOptions> = {}): SandboxRuntime {
     return createDockerSandboxRuntime({
       dockerSocket: testEnv().dockerSocket,
       instanceId: this.instanceId,
