@@ -64,6 +64,15 @@ function duplicates(rules: readonly Place[]): Problem[] {
   return problems;
 }
 
+/** Pages that the index does not link to. */
+function unlisted(files: readonly ProjectFile[]): Problem[] {
+  const index = files.find(({ path }) => path === 'docs/spec/README.md')?.text;
+  return files
+    .filter(({ path }) => index !== undefined && isSpecification(path))
+    .filter(({ path }) => index?.includes(`](${path.slice('docs/spec/'.length)})`) === false)
+    .map(({ path }) => ({ path, message: 'docs/spec/README.md does not list this page.' }));
+}
+
 /** Rules without a test, cited rules that do not exist, numbers given twice, and lines that are nearly rules. */
 export function checkSpecRules(files: readonly ProjectFile[]): Problem[] {
   const parsed = files.filter(({ path }) => isSpecification(path)).map(rulesIn);
@@ -74,9 +83,12 @@ export function checkSpecRules(files: readonly ProjectFile[]): Problem[] {
   return [
     ...parsed.flatMap((page) => page.problems),
     ...duplicates(rules),
-    ...rules.filter(({ id }) => !cited.has(id)).map((rule) => ({ ...rule, message: `No test cites ${rule.id}.` })),
+    ...unlisted(files),
+    ...rules
+      .filter(({ id }) => !cited.has(id))
+      .map(({ id, path, line }) => ({ path, line, message: `No test cites ${id}.` })),
     ...citations
       .filter(({ id }) => !known.has(id))
-      .map((citation) => ({ ...citation, message: `${citation.id} is in no page of docs/spec.` })),
-  ].map(({ path, line, message }) => ({ path, ...(line === undefined ? {} : { line }), message }));
+      .map(({ id, path, line }) => ({ path, line, message: `${id} is in no page of docs/spec.` })),
+  ];
 }

@@ -66,6 +66,11 @@ describe('checkSpecRules', () => {
     ]);
   });
 
+  it('QA-8 refuses a page that the index does not list', () => {
+    const pages = [page('# One', 'one'), page('# Two', 'two'), file('docs/spec/README.md', 'See [one](one.md).')];
+    expect(checkSpecRules(pages)).toMatchObject([{ path: 'docs/spec/two.md' }]);
+  });
+
   it('QA-8 reads citations only at the beginning of a title, and knows standards from rules', () => {
     expect(citedRules('ABC-1 ABC-2: both, unlike ABC-3')).toEqual(['ABC-1', 'ABC-2']);
     expect(citedRules('UTF-8 is kept')).toEqual([]);

@@ -80,6 +80,7 @@ describe('createLogger', () => {
     ['postgresql://gantry:S3CRETpass@127.0.0.1:5432/gantry', 'S3CRETpass'],
     ['redis://:S3CRETpass@localhost:6379', 'S3CRETpass'],
     ['Authorization: Bearer abc.S3CRETpass-_~+/=', 'S3CRETpass'],
+    ['sign in with gnt_S3CRETpassS3CRETpassS3CRETpass', 'S3CRETpass'],
     ['the key sk-ant-api03-S3CRETpassS3CRETpass was refused', 'S3CRETpass'],
   ])('OBS-3 masks %s in messages, fields and errors', (text, secret) => {
     const { logger, raw } = capture();

@@ -31,7 +31,7 @@ const SENSITIVE_VALUES: readonly (readonly [RegExp, string])[] = [
   [/(\b[a-z][a-z0-9+.-]*:\/\/[^\s:@/"\\]*:)[^\s@/"\\]+(?=@)/gi, `$1${REDACTED}`],
   [/(\b(?:bearer|basic)\s+)[a-z0-9._~+/=-]{8,}/gi, `$1${REDACTED}`],
   // API keys of model providers, and the sign-in tokens of Gantry itself.
-  [/\b(?:sk|gantry|gty)[-_][a-z0-9_-]{12,}/gi, REDACTED],
+  [/\b(?:sk|gnt)[-_][a-z0-9_-]{12,}/gi, REDACTED],
 ];
 
 /** Whether a field of this name is kept out of logs. Understands snake_case, kebab-case, camelCase and plurals. */
