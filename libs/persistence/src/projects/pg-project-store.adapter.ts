@@ -14,7 +14,7 @@ import type { Database, Tx } from '../database.js';
 import { inProject } from '../events/project-unit.js';
 import { Prisma } from '../generated/client.js';
 import { decodeCursor, toPage } from '../page-cursor.js';
-import { claimKey, saveResult } from '../runs/idempotency.js';
+import { claimKey, isKnownKey, saveResult } from '../runs/idempotency.js';
 import { storable } from '../storable.js';
 
 interface ProjectRow {
@@ -109,12 +109,12 @@ export class PgProjectStore implements ProjectStore {
 
   async checkPlace({ idempotency, ...place }: Pick<NewProject, 'hostId' | 'path' | 'idempotency'>): Promise<void> {
     await this.db.run(async (client) => {
-      if (idempotency !== undefined) {
-        const { userId, event, key } = idempotency;
-        const known = await client.idempotency.findUnique({ where: { userId_event_key: { userId, event, key } } });
-        if (known !== null) return;
+      try {
+        await refuseConflicts(client, place);
+      } catch (conflict) {
+        // Asked after the conflict showed: whoever sees the project of a first call sees its key, too.
+        if (idempotency === undefined || !(await isKnownKey(client, idempotency))) throw conflict;
       }
-      await refuseConflicts(client, place);
     });
   }
 

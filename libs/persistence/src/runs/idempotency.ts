@@ -23,6 +23,11 @@ export async function claimKey(tx: Tx, claim: IdempotencyClaim): Promise<Record<
   return row.result as Record<string, unknown>;
 }
 
+/** Whether the key was used before; says nothing of the payload. */
+export async function isKnownKey(tx: Tx, { userId, event, key }: IdempotencyClaim): Promise<boolean> {
+  return (await tx.idempotency.findUnique({ where: { userId_event_key: { userId, event, key } } })) !== null;
+}
+
 export async function saveResult(tx: Tx, claim: IdempotencyClaim, result: Record<string, unknown>): Promise<void> {
   const { userId, event, key } = claim;
   await tx.idempotency.update({
