@@ -61,6 +61,18 @@ describe('Redis', () => {
     expect(await workers.ended(after.runId)).toMatchObject({ status: 'succeeded' });
   }, 60_000);
 
+  it('ENG-4, ENG-40 may come back: what it missed is found at once, not with the next turn of reconciling', async () => {
+    await setUp({ started: true });
+    const worker = await workers.startProcess({ GANTRY_RECONCILE_MS: '600000' });
+    const project = await workers.project(workers.dataDir);
+    await redis.kill();
+    await workers.readiness(worker, ({ status }) => status === 503);
+    const { runId } = await workers.command(project.projectId, { argv: ['true'] });
+    expect(await workers.runs.find(runId)).toMatchObject({ status: 'dispatched' });
+    await redis.start();
+    expect(await workers.ended(runId)).toMatchObject({ status: 'succeeded' });
+  }, 60_000);
+
   it('ENG-25 may hang: a cancel is found all the same', async () => {
     await setUp({ started: true });
     await workers.startProcess();

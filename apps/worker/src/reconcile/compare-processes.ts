@@ -6,7 +6,7 @@ export interface ProcessComparison {
   infos: ProcessInfo[];
   /** Rows of this sandbox that say `starting` or `live`. */
   rows: ProcessRecord[];
-  /** A run of this sandbox's project is attached: its driver knows better. */
+  /** A run of this sandbox's project is at work, or will be: its driver knows better. */
   attended: boolean;
 }
 

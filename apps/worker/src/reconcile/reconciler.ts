@@ -23,38 +23,44 @@ export interface ReconcilerParts {
   logger: Logger;
 }
 
+type Step = [name: string, work: () => Promise<void>];
+
 export class Reconciler {
-  private repeated: Repeated | undefined;
+  private loops: Repeated[] = [];
   private first = true;
 
   constructor(private readonly parts: ReconcilerParts) {}
 
-  /** The first comparison takes over what earlier holders left running. */
+  /** The first comparison takes over what earlier holders left running. Docker has a loop of its own: it may hang. */
   start(): void {
-    this.repeated = every(
-      this.parts.intervalMs,
-      () => this.pass(),
-      (error) => logError(this.parts.logger, error, { doing: 'reconcile' }),
-    );
+    this.loops = [
+      this.repeat([
+        ['lanes', () => this.promote()],
+        ['jobs', () => this.repairJobs()],
+      ]),
+      this.repeat([
+        ['sandboxes', () => this.parts.sweep.run()],
+        ['deleted projects', () => this.parts.removeDeleted()],
+      ]),
+    ];
   }
 
   /** Compares again soon. */
   nudge(): void {
-    this.repeated?.nudge();
+    for (const loop of this.loops) loop.nudge();
   }
 
   async stop(): Promise<void> {
-    await this.repeated?.stop();
+    await Promise.all(this.loops.map((loop) => loop.stop()));
   }
 
-  /** Each step by itself: Redis or Docker being away must not keep the others from being done. */
-  async pass(): Promise<void> {
-    const steps: [string, () => Promise<void>][] = [
-      ['lanes', () => this.promote()],
-      ['jobs', () => this.repairJobs()],
-      ['sandboxes', () => this.parts.sweep.run()],
-      ['deleted projects', () => this.parts.removeDeleted()],
-    ];
+  private repeat(steps: Step[]): Repeated {
+    const failed = (error: unknown) => logError(this.parts.logger, error, { doing: 'reconcile' });
+    return every(this.parts.intervalMs, () => this.pass(steps), failed);
+  }
+
+  /** Each step by itself: one that fails must not keep the others from being done. */
+  private async pass(steps: Step[]): Promise<void> {
     for (const [step, work] of steps) {
       try {
         await work();

@@ -13,7 +13,7 @@ import { compareProcesses } from './compare-processes.js';
 export interface SandboxSweepParts {
   hostId: string;
   runtime: Pick<SandboxRuntime, 'list' | 'remove'>;
-  executions: Pick<ExecutionStore, 'liveProcesses' | 'processEnded'>;
+  executions: Pick<ExecutionStore, 'activeRuns' | 'liveProcesses' | 'processEnded'>;
   projects: Pick<ProjectStore, 'find'>;
   /**
    * The connection to a sandbox that runs, made if there is none: that also turns away the connections of an earlier holder.
@@ -34,12 +34,21 @@ export class SandboxSweep {
     const running = await this.removeOrphans();
     const listed = await Promise.all(running.map((sandbox) => this.list(sandbox)));
     const rows = await this.parts.executions.liveProcesses(this.parts.hostId);
+    const isAttended = await this.attendance();
     for (const { sandbox, connection, infos } of listed) {
       const own = rows.filter(({ sandboxId }) => sandboxId === sandbox.sandboxId);
-      const attended = this.parts.isAttended(sandbox.projectId);
+      const attended = isAttended(sandbox.projectId);
       if (connection !== undefined) await this.repair(connection, compareProcesses({ infos, rows: own, attended }));
     }
-    await this.endLost(rows, new Set(running.map(({ sandboxId }) => sandboxId)));
+    const ids = new Set(running.map(({ sandboxId }) => sandboxId));
+    await this.endLost(rows.filter(({ sandboxId, projectId }) => !ids.has(sandboxId) && !isAttended(projectId)));
+  }
+
+  /** Whether a run of a project is at work here, or will be: what it left in its sandbox is still needed then. */
+  private async attendance(): Promise<(projectId: string) => boolean> {
+    const { executions, hostId, isAttended } = this.parts;
+    const active = new Set((await executions.activeRuns(hostId)).map(({ projectId }) => projectId));
+    return (projectId) => active.has(projectId) || isAttended(projectId);
   }
 
   /** The sandboxes that run and have a project. */
@@ -92,9 +101,8 @@ export class SandboxSweep {
   }
 
   /** Rows of sandboxes that do not run. */
-  private async endLost(rows: ProcessRecord[], running: ReadonlySet<string>): Promise<void> {
-    const { isAttended, executions, logger } = this.parts;
-    const lost = rows.filter(({ sandboxId, projectId }) => !running.has(sandboxId) && !isAttended(projectId));
+  private async endLost(lost: ProcessRecord[]): Promise<void> {
+    const { executions, logger } = this.parts;
     for (const { processId, sandboxId } of lost) {
       logger.warn({ sandbox_id: sandboxId, process_id: processId }, 'a process went with its sandbox');
       await executions.processEnded(processId, { state: 'lost' });

@@ -230,6 +230,19 @@ describe('RunAttachment', () => {
     expect(fixture.outcomes).toMatchObject([{ status: 'cancelled', error: { code: 'run.cancelled' } }]);
   });
 
+  it('ENG-27 does not wait for a sandbox that never comes up, when it is stopped or let go meanwhile', async () => {
+    for (const leave of ['stop', 'detach'] as const) {
+      const fixture = new Fixture(async () => succeeded);
+      fixture.connect = () => new Promise(() => undefined);
+      const attachment = fixture.attach();
+      while (fixture.log.length < 2) await new Promise((resolve) => setImmediate(resolve));
+      if (leave === 'stop') attachment.stop({ kind: 'cancel', by: newId() });
+      else attachment.detach();
+      await attachment.done;
+      expect(fixture.outcomes.map(({ status }) => status)).toEqual(leave === 'stop' ? ['cancelled'] : []);
+    }
+  });
+
   it('ENG-25 ends a run as cancelled though its sandbox can not be reached any more', async () => {
     const fixture = new Fixture(async () => {
       fixture.run.processId = 'p';

@@ -4,6 +4,7 @@ import type { ClaimedRun, Dispatch, RunFence, RunOutcome } from '#domain';
 import type { AppError } from '#kernel';
 import { logError, type Logger } from '#observability';
 import { pause } from '../timing/pause.js';
+import { unlessAborted } from '../timing/unless-aborted.js';
 import { RunActiveTime } from './active-time.js';
 import type { AttachmentParts } from './attachment-parts.js';
 import { AnswerBell } from './answer-bell.js';
@@ -134,7 +135,11 @@ export class RunAttachment {
     // A run that was stopped before anything of it was started needs no sandbox.
     const early = claimed.process === null ? this.stopped(claimed, activeTime) : undefined;
     if (early !== undefined) return { claimed, outcome: early, broken: false };
-    const connection = await facts.timeSandbox(() => this.parts.sandboxes.connect(claimed));
+    // A process that was started must be reached in order to be stopped; before that, nobody waits for a sandbox in vain.
+    const givenUp = claimed.process === null ? this.stopper.signal : this.detacher.signal;
+    const connecting = () => unlessAborted(givenUp, this.parts.sandboxes.connect(claimed));
+    const connection = await facts.timeSandbox(connecting);
+    if (connection === undefined) return this.driveOnce(claimed, activeTime, facts);
     this.hasMovedOn = true;
     activeTime.resume();
     const context = this.contextOf(claimed, connection, activeTime, facts);
@@ -155,6 +160,7 @@ export class RunAttachment {
       this.logger.info({ fenced_by: fencedBy ?? null }, 'run let go');
       return 'let_go';
     }
+    this.parts.metrics.errorSeen(verdict.error.code);
     const waitMs = verdict.kind === 'retry' ? patience.next(verdict.error.code) : undefined;
     logError(this.logger, verdict.error, { doing: 'drive', again_in_ms: waitMs ?? null });
     if (verdict.kind === 'fail') return verdict.error;
