@@ -3,10 +3,11 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { checkout } from '../checkout.ts';
 
-const run = (...args: string[]) => {
+const run = (...args: string[]) => runWith({}, ...args);
+const runWith = (env: Record<string, string>, ...args: string[]) => {
   const { status, stdout, stderr } = spawnSync(process.execPath, [join(checkout, 'tools', 'gantry.ts'), ...args], {
     encoding: 'utf8',
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'] },
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
   });
   return { status, stdout, stderr };
 };
@@ -24,6 +25,15 @@ describe('the command line', () => {
     const { status, stdout } = run('logs', '--help');
     expect(status).toBe(0);
     expect(stdout).toContain('--service <name>');
+  });
+
+  it('OPS-2, CFG-1 names every wrong option of every service before anything is started', () => {
+    const wrong = { GATEWAY_PORT: 'x', SANDBOX_PIDS: '1', GANTRY_MODEL_BASE_URL: 'ftp://x', GANTRY_TYPO: '1' };
+    const { status, stderr } = runWith(wrong, 'status');
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^✗ Configuration failed/);
+    for (const option of Object.keys(wrong)) expect(stderr).toContain(option);
+    expect(stderr).not.toContain('ftp://x');
   });
 
   it.each([[['fly']], [[]], [['toString']], [['up', '--loud']], [['up', 'extra']]])(

@@ -11,6 +11,12 @@ import type { Context } from './context.ts';
 const DRAIN_TIMEOUT_MS = 60_000;
 
 export async function down(context: Context): Promise<void> {
+  await stopServices(context);
+  await stopEngine(context);
+}
+
+/** Everything but the engine. */
+export async function stopServices(context: Context): Promise<void> {
   const { steps, layout } = context;
   const supervisor = new SupervisorClient(layout.supervisorSocket);
   const isRunning = (await supervisor.info()) !== undefined;
@@ -32,8 +38,12 @@ export async function down(context: Context): Promise<void> {
       await supervisor.shutDown();
     });
   }
+}
+
+/** The engine, if Gantry started it and nothing needs it any more. */
+export async function stopEngine({ steps, layout, engine }: Context): Promise<void> {
   await steps.run('Docker engine', async (say) => {
-    const outcome = await stopEngineIfUnused(context.engine, layout.root, supervisorRuns);
+    const outcome = await stopEngineIfUnused(engine, layout.root, supervisorRuns);
     if (outcome === 'stopped') say('stopped, because nothing uses it any more');
     if (outcome === 'containers_running') say('left running, because containers run on it');
     if (outcome === 'used_by_others') say('left running, because another installation uses it');

@@ -9,8 +9,8 @@ import { PortBook } from '../host/free-port.ts';
 import { installPackages } from '../host/packages.ts';
 import { existingPostgresUser, makePostgresUser, type SystemUser } from '../host/system-user.ts';
 import { prepareDataFolder } from '../data-layout.ts';
-import { awaitPostgres, preparePostgres } from '../services/postgres.ts';
-import { awaitRedis, findRedisServer, prepareRedis } from '../services/redis.ts';
+import { awaitPostgres, checkGivenPostgres, preparePostgres } from '../services/postgres.ts';
+import { awaitRedis, checkGivenRedis, findRedisServer, prepareRedis } from '../services/redis.ts';
 import { StepError, type Say } from '../step.ts';
 import { ensureSupervisor, type SupervisorClient } from '../supervisor/control-client.ts';
 import type { Context } from './context.ts';
@@ -47,9 +47,13 @@ export async function prepareStorage(
     (await supervisor.status()).flatMap(({ name, state }) => (state === 'running' ? [name] : [])),
   );
   const start = { context, supervisor, ports, running };
-  const redisUrl = config.redisUrl?.reveal() ?? (await steps.run('Redis', (say) => startRedis(start, say)));
-  const databaseUrl =
-    config.databaseUrl?.reveal() ?? (await steps.run('Postgres', (say) => startPostgres(start, options.durable, say)));
+  const [givenRedis, givenDatabase] = [config.redisUrl?.reveal(), config.databaseUrl?.reveal()];
+  const redisUrl = await steps.run('Redis', (say) =>
+    givenRedis === undefined ? startRedis(start, say) : checkGivenRedis(givenRedis, say),
+  );
+  const databaseUrl = await steps.run('Postgres', (say) =>
+    givenDatabase === undefined ? startPostgres(start, options.durable, say) : checkGivenPostgres(givenDatabase),
+  );
   return { databaseUrl, redisUrl };
 }
 

@@ -7,7 +7,7 @@ import { instanceLabel, instanceNote } from '../instance.ts';
 import { dataFolderElsewhere } from '../services/postgres-files.ts';
 import { StepError, type Say } from '../step.ts';
 import type { Context } from './context.ts';
-import { down } from './down.ts';
+import { stopEngine, stopServices } from './down.ts';
 
 export interface Question {
   /** `--yes` was given: unlike elsewhere, CI or a missing terminal is no consent to delete. */
@@ -20,8 +20,9 @@ export async function reset(context: Context, question: Question): Promise<void>
   const { steps, layout } = context;
   const folders = foldersOf(context);
   await steps.run('Consent', () => confirm(context, folders, question));
-  await down(context);
+  await stopServices(context);
   await steps.run('Sandboxes', (say) => removeFromEngine(context, say));
+  await stopEngine(context);
   await steps.run('Data', (say) => {
     for (const folder of folders) {
       say(`deleting ${folder}`);

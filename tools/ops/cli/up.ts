@@ -91,9 +91,10 @@ async function choosePorts(
     );
     const book = new PortBook(layout.ports);
     const choose = async (name: string, host: string, usual: number, fixed: boolean): Promise<number> => {
+      const isNew = !book.remembers(name);
       const port = await book.choose({ name, host, usual, fixed, held: running.has(name) });
       if (port === undefined) throw portTaken(name, usual, fixed);
-      if (port !== usual && !running.has(name)) say(`${name} takes ${port}, because ${usual} is in use`);
+      if (port !== usual && isNew) say(`${name} takes ${port}, because ${usual} is in use`);
       return port;
     };
     const { gateway, worker } = config;

@@ -41,6 +41,11 @@ export class PortBook {
     this.#ports = JSON.parse(readIfPresent(file) ?? '{}') as Record<string, number>;
   }
 
+  /** Whether a port was chosen for this name before. */
+  remembers(name: string): boolean {
+    return this.#ports[name] !== undefined;
+  }
+
   /** The port for a wish, or undefined when a fixed one is taken. */
   async choose(wish: PortWish): Promise<number | undefined> {
     const remembered = this.#ports[wish.name];

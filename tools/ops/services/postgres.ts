@@ -14,6 +14,9 @@ import { reachableDataFolder, reachablePrograms } from './postgres-files.ts';
 
 const USER = 'gantry';
 const READY_TIMEOUT_MS = 60_000;
+const GIVEN_TIMEOUT_MS = 5_000;
+/** As Postgres numbers itself. */
+const OLDEST_VERSION = 140_000;
 
 export interface PostgresPlan {
   layout: DataLayout;
@@ -93,6 +96,27 @@ function serverSpec(plan: PostgresPlan, programs: string, data: string): Service
     stopTimeoutMs: 30_000,
     version: programs,
   };
+}
+
+/** A Postgres of the user's must be there already. Gives its URL. */
+export async function checkGivenPostgres(url: string): Promise<string> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: GIVEN_TIMEOUT_MS });
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ version: number }>(
+      "SELECT current_setting('server_version_num')::int AS version",
+    );
+    if ((rows[0]?.version ?? 0) < OLDEST_VERSION) throw new Error('it is older than version 14');
+    return url;
+  } catch (error) {
+    throw new StepError(
+      `The Postgres that DATABASE_URL names cannot be used: ${error instanceof Error ? error.message : String(error)}`,
+      'Start it and create the database, or unset DATABASE_URL to use one of our own.',
+      error,
+    );
+  } finally {
+    await client.end();
+  }
 }
 
 /** Waits until the server takes connections, and makes the database of `url` if it is missing. */

@@ -5,10 +5,11 @@ import type { DataLayout } from '../data-layout.ts';
 import { findProgram } from '../host/find-program.ts';
 import { poll } from '../host/poll.ts';
 import { keepSecret, makePrivateFolder, writePrivate } from '../host/private-file.ts';
-import { StepError } from '../step.ts';
+import { StepError, type Say } from '../step.ts';
 import type { ServiceSpec } from '../supervisor/service-spec.ts';
 
 const READY_TIMEOUT_MS = 30_000;
+const GIVEN_TIMEOUT_MS = 5_000;
 
 /** redis-server, or Valkey's, which is the same to us. */
 export const findRedisServer = (): string | undefined => findProgram('redis-server', 'valkey-server');
@@ -47,6 +48,28 @@ export function prepareRedis(layout: DataLayout, program: string, port: number):
     },
     url: `redis://:${password}@127.0.0.1:${port}/0`,
   };
+}
+
+/** A Redis of the user's must be there already. Gives its URL. */
+export async function checkGivenRedis(url: string, say: Say): Promise<string> {
+  const client = new Redis(url, { lazyConnect: true, connectTimeout: GIVEN_TIMEOUT_MS, retryStrategy: () => null });
+  let reason = 'it does not answer';
+  client.on('error', (error) => (reason = error.message));
+  try {
+    await client.connect();
+    const memory = await client.info('memory');
+    if (!memory.includes('maxmemory_policy:noeviction'))
+      say('REDIS_URL: it may evict keys; set maxmemory-policy noeviction');
+    return url;
+  } catch (error) {
+    throw new StepError(
+      `The Redis that REDIS_URL names cannot be used: ${reason}`,
+      'Start it, or unset REDIS_URL to use one of our own.',
+      error,
+    );
+  } finally {
+    client.disconnect();
+  }
 }
 
 /** Waits until the server answers and has loaded its data. */

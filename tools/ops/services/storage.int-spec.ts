@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import pg from 'pg';
+import { testEnv } from '#testing';
 import { makeContext, type Context } from '../cli/context.ts';
 import { prepareStorage, prepareSupervisor, type StorageUrls } from '../cli/prepare.ts';
 import { prepareDataFolder } from '../data-layout.ts';
@@ -35,9 +36,9 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-async function install(dataDir: string): Promise<Installation> {
+async function install(dataDir: string, given: Record<string, string> = {}): Promise<Installation> {
   const said: string[] = [];
-  const env = { GANTRY_DATA_DIR: dataDir, HOME: process.env['HOME'] };
+  const env = { GANTRY_DATA_DIR: dataDir, HOME: process.env['HOME'], ...given };
   const made = await makeContext({ env, yes: true, dataFolder: 'data-test' });
   const context = { ...made, steps: new Steps({ write: (text) => said.push(text) }) };
   prepareDataFolder(context.layout);
@@ -154,6 +155,24 @@ describe('our own storage', () => {
     expect(await redis(first.urls.redisUrl, (client) => client.ping())).toBe('PONG');
     expect((await first.supervisor.status()).map(({ restarts }) => restarts)).toEqual([0, 0]);
     await expect(sql(second.urls.databaseUrl, 'SELECT 1')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  });
+
+  it('OPS-30 uses what the user names, and starts nothing of its own', async () => {
+    const given = { DATABASE_URL: testEnv().databaseUrl, REDIS_URL: testEnv().redisUrl };
+    const { urls, supervisor } = await install(join(folder, 'data'), given);
+    expect(urls).toEqual({ databaseUrl: given.DATABASE_URL, redisUrl: given.REDIS_URL });
+    expect(await supervisor.status()).toEqual([]);
+  });
+
+  it.each([
+    ['Postgres', 'DATABASE_URL', 'postgresql://u:hunter2@127.0.0.1:1/x'],
+    ['Redis', 'REDIS_URL', 'redis://:hunter2@127.0.0.1:1/0'],
+  ])('OPS-30 says that a named %s cannot be used, and what to do', async (name, option, url) => {
+    const working = { DATABASE_URL: testEnv().databaseUrl, REDIS_URL: testEnv().redisUrl };
+    await expect(install(join(folder, 'data'), { ...working, [option]: url })).rejects.toThrow(`${name} failed`);
+    const said = installations.at(-1)?.said.join('') ?? '';
+    expect(said).toContain(`unset ${option}`);
+    expect(said).not.toContain('hunter2');
   });
 
   it('OPS-4 a second start changes nothing', async () => {
