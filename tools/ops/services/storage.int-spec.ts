@@ -25,6 +25,9 @@ interface Installation {
   again: () => Promise<StorageUrls>;
 }
 
+/** Each makes a database cluster, with the disk in earnest. */
+jest.setTimeout(120_000);
+
 const installations: Installation[] = [];
 let folder: string;
 beforeEach(() => {
@@ -32,7 +35,10 @@ beforeEach(() => {
   chmodSync(folder, 0o711); // Postgres' user must get through
 });
 afterEach(async () => {
-  for (const { supervisor } of installations.splice(0)) if (await supervisor.info()) await supervisor.shutDown();
+  for (const { supervisor, context } of installations.splice(0)) {
+    if (await supervisor.info()) await supervisor.shutDown();
+    rmSync(dataFolderElsewhere(context.layout.postgres), { recursive: true, force: true });
+  }
   rmSync(folder, { recursive: true });
 });
 
@@ -112,7 +118,7 @@ describe('our own storage', () => {
   it('OPS-14 says where the data is when its user cannot reach the data folder', async () => {
     const closed = join(folder, 'closed');
     mkdirSync(closed, { mode: 0o700 });
-    const { said, urls, context, supervisor } = await install(join(closed, 'data'));
+    const { said, urls, context } = await install(join(closed, 'data'));
     const elsewhere = dataFolderElsewhere(context.layout.postgres);
     const [{ data_directory: found } = {}] = (await sql(urls.databaseUrl, 'SHOW data_directory')) as {
       data_directory?: string;
@@ -120,8 +126,6 @@ describe('our own storage', () => {
     const asRoot = process.getuid?.() === 0;
     expect(found).toBe(asRoot ? elsewhere : context.layout.postgres);
     expect(said.join('').includes(elsewhere)).toBe(asRoot);
-    await supervisor.shutDown();
-    rmSync(elsewhere, { recursive: true, force: true });
   });
 
   it('OPS-15 Redis keeps what was written over kill -9, evicts nothing and wants the password', async () => {
