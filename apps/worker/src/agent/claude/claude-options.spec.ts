@@ -91,6 +91,17 @@ describe('planClaude', () => {
     );
   });
 
+  it('AGT-10 refuses what is too long for an argument', () => {
+    const fits = 'ä'.repeat(63 * 1024);
+    expect(plan({ append_system_prompt: fits }).options.append_system_prompt).toBe(fits);
+    expect(() => plan({ append_system_prompt: '€'.repeat(60 * 1024) })).toThrow(
+      expect.objectContaining({
+        code: 'agent.options_invalid',
+        details: { fields: ['append_system_prompt'] },
+      }) as Error,
+    );
+  });
+
   it('AGT-10 refuses options that it does not know', () => {
     expect(() => plan({ shell: 'x' })).toThrow(expect.objectContaining({ code: 'agent.options_invalid' }) as Error);
   });

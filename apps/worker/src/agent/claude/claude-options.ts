@@ -29,6 +29,7 @@ export function planClaude(wishes: AgentWishes, version: string): ClaudePlan {
     mcp_config: mcpConfig(options.mcp_config, cwd),
     add_dirs: folders(options.add_dirs, cwd),
   };
+  refuseOverlong(launch);
   return {
     fingerprint: fingerprint(launch, { cwd, version, bypass: allowsBypass(launch, permissionMode) }),
     cwd,
@@ -103,6 +104,20 @@ function mcpConfig(config: string | undefined, cwd: string): string | undefined 
     throw invalid('mcp_config must be a JSON object or a path inside the workspace.', ['mcp_config']);
   }
   return path;
+}
+
+/** Linux passes no longer argument (MAX_ARG_STRLEN, execve(2)); some room is left for the flag before it. */
+const MAX_ARGUMENT_BYTES = 127 * 1024;
+
+function refuseOverlong(options: ClaudeOptions): void {
+  const { append_system_prompt, mcp_config, allowed_tools, disallowed_tools } = options;
+  const values = { append_system_prompt, mcp_config, allowed_tools, disallowed_tools };
+  const overlong = Object.entries(values).filter(([, value]) => Buffer.byteLength(String(value)) > MAX_ARGUMENT_BYTES);
+  if (overlong.length === 0) return;
+  throw invalid(
+    `An option is longer than the ${MAX_ARGUMENT_BYTES} bytes that fit into an argument.`,
+    overlong.map(([field]) => field),
+  );
 }
 
 const folders = (dirs: string[] | undefined, cwd: string): string[] | undefined =>
