@@ -1,7 +1,6 @@
 // Which changes of the machine a command needs, found before anything is changed.
-import { sandboxImageName } from '../engine/sandbox-image.ts';
-import { baseArchive, mmdebstrapIsHere, registryIsReachable } from '../engine/base-image.ts';
-import { imageArchive } from '../engine/sandbox-image.ts';
+import { baseArchive, packagesOfMmdebstrap, registryIsReachable } from '../engine/base-image.ts';
+import { imageArchive, sandboxImageName } from '../engine/sandbox-image.ts';
 import { isCached } from '../engine/archive-cache.ts';
 import { dockerdIsHere, findEngine } from '../engine/docker-engine.ts';
 import type { HostChange } from '../host/consent.ts';
@@ -12,8 +11,8 @@ import { findRedisServer } from '../services/redis.ts';
 import type { Context } from './context.ts';
 
 export interface NeedOptions {
-  /** A real browser, for tests. */
-  chromium: boolean;
+  /** A real browser and docker-compose. */
+  tests: boolean;
 }
 
 /** The usual names of Chromium's program. */
@@ -35,10 +34,12 @@ export async function hostNeeds(context: Context, options: NeedOptions): Promise
     if (!dockerdIsHere()) install('docker.io', 'the engine that runs the sandboxes');
     changes.push({ what: `start a Docker engine in ${engine.root}`, why: 'none answers' });
   }
-  if (!mmdebstrapIsHere() && (await imageMustBeMade(context, found?.api))) {
-    install('mmdebstrap', 'the base of the sandbox image: no container registry is reachable');
+  const lacking = packagesOfMmdebstrap();
+  if (lacking.length > 0 && (await imageMustBeMade(context, found?.api))) {
+    for (const name of lacking) install(name, 'the base of the sandbox image: no container registry is reachable');
   }
-  if (options.chromium && !findChromium()) install('chromium', 'the tests of the page');
+  if (options.tests && !findChromium()) install('chromium', 'the tests of the page');
+  if (options.tests && !findProgram('docker-compose')) install('docker-compose', 'the test of docker-compose.yml');
   return changes;
 }
 

@@ -58,6 +58,7 @@ export interface LogOptions {
 const LOG = /^([a-z-]+)\.log$/;
 
 function logsIn(folder: string, service: string | undefined): string[] {
+  if (!existsSync(folder)) throw new StepError(`There are no logs in ${folder}.`, 'Start it: make up');
   const names = readdirSync(folder).flatMap((file) => LOG.exec(file)?.[1] ?? []);
   const wanted = names.filter((name) => service === undefined || name === service);
   if (wanted.length === 0) {

@@ -3,10 +3,10 @@ import { noteEngineUser, findEngine, startOwnEngine, type FoundEngine } from '..
 import { ensureSandboxImage } from '../engine/sandbox-image.ts';
 import { cachedClaude, layOutTools, packagedNode, type ToolFiles } from '../engine/tool-cache.ts';
 import { SANDBOXD_BUNDLE } from '../build/bundle-sandboxd.ts';
-import { askOnce, terminal } from '../host/consent.ts';
+import { askOnce, describeChanges, terminal, type HostChange } from '../host/consent.ts';
 import { hostExtraCertificates } from '../host/extra-certificates.ts';
 import { PortBook } from '../host/free-port.ts';
-import { installPackages } from '../host/packages.ts';
+import { installByHand, installPackages } from '../host/packages.ts';
 import { existingPostgresUser, makePostgresUser, type SystemUser } from '../host/system-user.ts';
 import { prepareDataFolder } from '../data-layout.ts';
 import { awaitPostgres, checkGivenPostgres, preparePostgres } from '../services/postgres.ts';
@@ -24,10 +24,19 @@ export async function prepareHost(context: Context, needs: NeedOptions): Promise
   await context.steps.run('Machine', async (say) => {
     prepareDataFolder(context.layout);
     const changes = await hostNeeds(context, needs);
-    await askOnce(changes, terminal(context.assumeYes));
     const packages = changes.flatMap((change) => change.package ?? []);
+    if (changes.length > 0 && process.getuid?.() !== 0) throw needsRoot(changes, packages);
+    await askOnce(changes, terminal(context.assumeYes));
     if (packages.length > 0) await installPackages(packages, say);
   });
+}
+
+function needsRoot(changes: readonly HostChange[], packages: readonly string[]): StepError {
+  const byHand = packages.length > 0 ? `${installByHand(packages)}\n` : '';
+  return new StepError(
+    `This needs root, and you are not:\n${describeChanges(changes)}`,
+    `${byHand}An engine of the system will do: start it, and add yourself to the group docker. Or run it once with sudo.`,
+  );
 }
 
 export interface StorageUrls {

@@ -16,7 +16,7 @@ import {
 
 /** Starts what is not running. Seconds when everything is there. */
 export async function startTestEnv(context: Context): Promise<void> {
-  await prepareHost(context, { chromium: true });
+  await prepareHost(context, { tests: true });
   const supervisor = await prepareSupervisor(context);
   const { databaseUrl, redisUrl } = await prepareStorage(context, supervisor, { durable: false });
   const engine = await prepareEngine(context);

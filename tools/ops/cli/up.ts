@@ -35,7 +35,7 @@ export interface Ready {
 /** Brings everything up; what runs as it should is left alone (OPS-4). `restart`: Gantry's own services are started anew. */
 export async function up(context: Context, options: { restart: boolean }): Promise<Ready> {
   const { steps, config, layout } = context;
-  await prepareHost(context, { chromium: false });
+  await prepareHost(context, { tests: false });
   await steps.run('Build', buildChanged);
   const supervisor = await prepareSupervisor(context);
   const storage = await prepareStorage(context, supervisor, { durable: true });

@@ -1,6 +1,7 @@
 // The Debian image below ours: from a registry where one is reachable, else made with mmdebstrap; kept in the cache folder.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { findProgram } from '../host/find-program.ts';
 import { CommandError } from '../host/run-command.ts';
@@ -39,7 +40,15 @@ export async function registryIsReachable(): Promise<boolean> {
   }
 }
 
-export const mmdebstrapIsHere = (): boolean => findProgram('mmdebstrap') !== undefined;
+const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg';
+
+/** What must be installed before a base can be made here. Ubuntu lacks Debian's keys, too. */
+export function packagesOfMmdebstrap(): string[] {
+  return [
+    ...(findProgram('mmdebstrap') ? [] : ['mmdebstrap']),
+    ...(existsSync(KEYRING) ? [] : ['debian-archive-keyring']),
+  ];
+}
 
 /** The name of an image on which ours can be built, in this engine. `given` is used as it is. */
 export async function ensureBaseImage(

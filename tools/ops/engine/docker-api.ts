@@ -1,6 +1,7 @@
 // The few calls of the Docker Engine API that installing needs, over its unix socket. Sandboxes themselves are the worker's business.
 import { request, type IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
+import { StepError } from '../step.ts';
 
 export class DockerApiError extends Error {
   override readonly name = 'DockerApiError';
@@ -41,6 +42,7 @@ export class DockerApi {
       return answer.Version;
     } catch (error) {
       if (error instanceof DockerApiError) throw error;
+      if ((error as NodeJS.ErrnoException).code === 'EACCES') throw notAllowed(this.socketPath, error);
       return undefined; // no socket, no listener, or no answer in time: no engine there
     }
   }
@@ -179,6 +181,14 @@ export class DockerApi {
       options.body.once('error', (error) => outgoing.destroy(error)).pipe(outgoing);
     });
   }
+}
+
+function notAllowed(socketPath: string, cause: unknown): StepError {
+  return new StepError(
+    `You may not use the Docker engine on ${socketPath}.`,
+    'As root: usermod -aG docker <your name>; then sign in again.',
+    cause,
+  );
 }
 
 function messageOf(text: string): string {

@@ -37,18 +37,28 @@ export async function ensureSandboxImage(docker: DockerApi, inputs: ImageInputs,
   const name = sandboxImageName(inputs);
   if (await docker.hasImage(name)) return name;
   const archive = imageArchive(inputs.cacheDir, name);
-  if (isCached(archive)) {
-    say('loading the image from the cache');
-    await docker.loadImage(openArchive(archive));
-    if (await docker.hasImage(name)) return name;
-    say('the cached image is another one: building it anew');
-  }
+  if (isCached(archive) && (await loadCached(docker, name, archive, say))) return name;
   const base = await ensureBaseImage(docker, inputs.cacheDir, inputs.base, say);
   say(`building ${name} on ${base}`);
   await buildOn(docker, name, base, inputs.certificates, say);
   say('keeping it in the cache');
   await storeArchive(archive, await docker.saveImage(name));
   return name;
+}
+
+/** Gives whether the engine has the image now. An archive that cannot be used is removed. */
+async function loadCached(docker: DockerApi, name: string, archive: string, say: Say): Promise<boolean> {
+  say('loading the image from the cache');
+  let problem = 'it holds another image';
+  try {
+    await docker.loadImage(openArchive(archive));
+    if (await docker.hasImage(name)) return true;
+  } catch (error) {
+    problem = error instanceof Error ? error.message : String(error);
+  }
+  say(`the cached image cannot be used (${problem}): building it anew`);
+  rmSync(archive, { force: true });
+  return false;
 }
 
 async function buildOn(
