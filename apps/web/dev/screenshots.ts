@@ -1,4 +1,4 @@
-// Takes pictures of every state of the page against the fixture server: `node apps/web/dev/screenshots.ts <folder>`.
+// Takes pictures of every state of the page against the fixture server: `node apps/web/dev/screenshots.ts <folder> [chromium]`.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
@@ -94,7 +94,7 @@ async function shoot(browser: Browser, size: keyof typeof SIZES, colorScheme: 'd
 
 await mkdir(folder, { recursive: true });
 const browser = await chromium.launch({
-  executablePath: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium',
+  executablePath: process.argv[3] ?? '/usr/bin/chromium',
   args: FLAGS,
 });
 try {
