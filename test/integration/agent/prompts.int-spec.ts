@@ -70,6 +70,14 @@ describe('a prompt', () => {
     await until('nothing is kept', async () => (await fixture.bus.partials(projectId)).length === 0);
   }, 60_000);
 
+  it('AGT-28 may be a command of the CLI itself', async () => {
+    const { projectId } = await fixture.newProject();
+    const run = await fixture.ended((await fixture.prompt(projectId, '/context')).runId);
+    expect(run).toMatchObject({ status: 'succeeded', resultText: expect.stringContaining('Context Usage') as string });
+    const next = await fixture.ended((await fixture.prompt(projectId, 'demo:say on')).runId);
+    expect(next).toMatchObject({ status: 'succeeded', resultText: 'on', processId: run.processId });
+  }, 60_000);
+
   it('AGT-4 stores tool calls and their results', async () => {
     const { projectId } = await fixture.newProject();
     const { runId } = await fixture.prompt(projectId, 'demo:bash echo from the tool', {

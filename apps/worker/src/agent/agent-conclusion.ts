@@ -20,6 +20,13 @@ export interface Reported {
   costUsd: number;
 }
 
+export interface Answer extends Reported {
+  /** Where its line ends. */
+  endOffset: number;
+  /** The conversation's id, if only now it is worth resuming. */
+  agentSessionId: string | undefined;
+}
+
 export interface DeadEnd {
   transcript: AgentTranscript;
   /** What a stopped agent reported before it ended. */
@@ -39,14 +46,13 @@ export class AgentConclusion {
   constructor(private readonly parts: ConclusionParts) {}
 
   /** The prompt was answered. The answer is committed by whoever finishes the run, so that it cannot be lost in between. */
-  async answered(
-    { result, costUsd, endOffset }: Reported & { endOffset: number },
-    staysWarm: boolean,
-  ): Promise<RunOutcome> {
+  async answered({ result, costUsd, endOffset, agentSessionId }: Answer, staysWarm: boolean): Promise<RunOutcome> {
     const { attached, context, committer, warm, draft } = this.parts;
     await committer.flush();
+    const events = [draft(resultEvent(result, costUsd))];
+    const session = agentSessionId === undefined ? {} : { session: { agentSessionId } };
     const total = result.processContinues ? result.totalCostUsd : undefined;
-    const lastOutput = committer.last(endOffset, [draft(resultEvent(result, costUsd))], total);
+    const lastOutput = committer.last({ endOffset, events, ...session }, total);
     if (!staysWarm) {
       await warm.end(context.connection, { ...attached.process, outOffset: committer.committedOffset });
     }

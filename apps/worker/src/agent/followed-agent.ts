@@ -5,7 +5,7 @@ import { AppError, isAppError, PERMISSION_MODES } from '#kernel';
 import { endingReason, ProcessStopper } from '../runs/process-stopper.js';
 import { DetachedError } from '../runs/run-driver.port.js';
 import type { AgentEvent, AgentResult, AgentTranscript, LineReading, ReplayFilter } from './agent-driver.port.js';
-import { AgentConclusion, resultEvent } from './agent-conclusion.js';
+import { AgentConclusion, type Answer, type Reported, resultEvent } from './agent-conclusion.js';
 import type { FollowedAgentParts } from './followed-agent.parts.js';
 import { DeltaStream } from './delta-stream.js';
 import { LineSplitter, type OutputLine } from './line-splitter.js';
@@ -24,9 +24,9 @@ export class FollowedAgent {
   readonly #desk: PermissionDesk;
   readonly #stopper: ProcessStopper;
   /** The line that answers the prompt; it is committed with the end of the run. */
-  #answer: { result: AgentResult; endOffset: number } | undefined;
+  #answer: Answer | undefined;
   /** What a stopped agent reported before it ended. */
-  #lastWords: { result: AgentResult; costUsd: number } | undefined;
+  #lastWords: Reported | undefined;
   #failure: { error: unknown } | undefined;
   #over = false;
 
@@ -124,7 +124,8 @@ export class FollowedAgent {
     const replayed = line.endOffset <= attached.replayUntil;
     const reading = this.#transcript.read(line.text);
     if (reading.result !== undefined && endingReason(this.parts.context) === undefined) {
-      this.#answer = { result: reading.result, endOffset: line.endOffset };
+      const { result, agentSessionId } = reading;
+      this.#answer = { result, costUsd: this.#costOf(result), endOffset: line.endOffset, agentSessionId };
       return;
     }
     this.#showLive(reading, line.endOffset);
@@ -176,10 +177,7 @@ export class FollowedAgent {
       committer: this.#committer,
       draft: (event) => this.#draft(event),
     });
-    if (this.#answer !== undefined) {
-      const { result, endOffset } = this.#answer;
-      return conclusion.answered({ result, costUsd: this.#costOf(result), endOffset }, this.#staysWarm());
-    }
+    if (this.#answer !== undefined) return conclusion.answered(this.#answer, this.#staysWarm());
     return conclusion.dead({
       transcript: this.#transcript,
       lastWords: this.#lastWords,

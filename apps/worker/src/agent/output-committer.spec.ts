@@ -124,9 +124,15 @@ describe('OutputCommitter', () => {
   it('AGT-20 leaves the last line to the end of the run, after all before it', async () => {
     const { store, committer } = setUp();
     await committer.add({ endOffset: 10, events: [event(1)], settled: false });
-    const last = committer.last(20, [event(2)], 0.5);
+    const last = committer.last({ endOffset: 20, events: [event(2)], session: { agentSessionId: 'a' } }, 0.5);
     expect(store.commits).toHaveLength(0);
-    expect(last).toMatchObject({ fromOffset: 0, toOffset: 20, processCostUsd: 0.5, activeMs: 7 });
+    expect(last).toMatchObject({
+      fromOffset: 0,
+      toOffset: 20,
+      processCostUsd: 0.5,
+      activeMs: 7,
+      session: { agentSessionId: 'a' },
+    });
     expect(last.events.map(({ payload }) => payload['id'])).toEqual([1, 2]);
   });
 });

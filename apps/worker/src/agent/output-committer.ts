@@ -22,7 +22,8 @@ export interface CommitterParts {
   onFailed(error: unknown): void;
 }
 
-type Batch = Required<Pick<CommittedLine, 'endOffset' | 'events'>> & { session: OutputCommit['session'] };
+type SessionFacts = OutputCommit['session'];
+type Batch = Required<Pick<CommittedLine, 'endOffset' | 'events'>> & { session: SessionFacts };
 
 /** Output without events is committed after this many bytes (R12), so that the sandbox can delete it. */
 const QUIET_BYTES = 256 * 1024;
@@ -53,7 +54,7 @@ export class OutputCommitter {
   async add(line: CommittedLine): Promise<void> {
     this.#read = line.endOffset;
     this.#held.push(...line.events);
-    if (line.session !== undefined) this.#heldSession = { ...this.#heldSession, ...line.session };
+    this.#heldSession = merged(this.#heldSession, line.session);
     if (line.settled) this.#release(line.endOffset);
     void this.#work();
     if (this.#read - this.#committed > BACKLOG_BYTES && this.#working !== undefined) await this.#working;
@@ -67,22 +68,19 @@ export class OutputCommitter {
   /** Gives everything free that was held, with what is left to say: nothing more will come. */
   releaseAll(events: EventDraft[], session?: OutputCommit['session']): void {
     this.#held.push(...events);
-    if (session !== undefined) this.#heldSession = { ...this.#heldSession, ...session };
+    this.#heldSession = merged(this.#heldSession, session);
     this.#release(this.#read);
   }
 
   /** The commit for the line that ends the run; it belongs into the transaction that finishes it. Call `flush` before. */
-  last(endOffset: number, events: EventDraft[], processCostUsd: number | undefined): OutputCommit {
-    return this.#commitOf(
-      { endOffset, events: [...this.#held, ...events], session: this.#heldSession },
-      processCostUsd,
-    );
+  last(line: Omit<CommittedLine, 'settled'>, processCostUsd: number | undefined): OutputCommit {
+    const session = merged(this.#heldSession, line.session);
+    return this.#commitOf({ ...line, events: [...this.#held, ...line.events], session }, processCostUsd);
   }
 
   #release(endOffset: number): void {
-    const session =
-      this.#heldSession === undefined ? this.#ready?.session : { ...this.#ready?.session, ...this.#heldSession };
-    this.#ready = { endOffset, events: [...(this.#ready?.events ?? []), ...this.#held], session };
+    const events = [...(this.#ready?.events ?? []), ...this.#held];
+    this.#ready = { endOffset, events, session: merged(this.#ready?.session, this.#heldSession) };
     this.#held = [];
     this.#heldSession = undefined;
   }
@@ -129,3 +127,6 @@ export class OutputCommitter {
     };
   }
 }
+
+const merged = (earlier: SessionFacts, later: SessionFacts): SessionFacts =>
+  earlier === undefined ? later : { ...earlier, ...later };
