@@ -51,6 +51,16 @@ export class DockerEngineProbe {
     return (await this.docker.listContainers({ all: true, filters: { label } })).map(({ Id }) => Id);
   }
 
+  /** Puts a small file system in memory in the place of a volume whose name ends so. Nobody may be using it. */
+  async replaceVolume(nameEnd: string, bytes: number): Promise<void> {
+    const name = (await this.volumes()).find((candidate) => candidate.endsWith(nameEnd));
+    if (name === undefined) throw new Error('There is no such volume.');
+    const { Labels } = await this.docker.getVolume(name).inspect();
+    await this.docker.getVolume(name).remove();
+    const DriverOpts = { type: 'tmpfs', device: 'tmpfs', o: `size=${bytes}` };
+    await this.docker.createVolume({ Name: name, Driver: 'local', DriverOpts, Labels });
+  }
+
   async volumes(): Promise<string[]> {
     const { Volumes } = await this.docker.listVolumes({
       filters: JSON.stringify({ label: [`gantry.instance=${this.instanceId}`] }),

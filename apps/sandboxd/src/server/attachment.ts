@@ -2,7 +2,7 @@
 // does not read costs nothing but its place in the spool.
 import type { AppError } from '#kernel';
 import { toAppError } from '#kernel';
-import { MAX_FRAMES_PER_CREDIT, type ProcessExit, encodeDetached, encodeEnd } from '#sandbox/wire';
+import { MAX_UNREAD_FRAMES, type ProcessExit, encodeDetached, encodeEnd } from '#sandbox/wire';
 import type { Job, JobListener } from '../jobs/job.js';
 import { SpoolReader } from '../spool/spool-reader.js';
 import type { FrameSink } from './frame-sink.js';
@@ -23,7 +23,7 @@ export class Attachment implements JobListener {
   private readonly stream: number;
   private creditUpTo: number;
   private exit: ProcessExit | null;
-  private framesLeft = MAX_FRAMES_PER_CREDIT;
+  private framesLeft = MAX_UNREAD_FRAMES;
   private over = false;
 
   /** Throws `stream.offset_invalid`. `onOver` is called once, when nothing more will be sent. */
@@ -40,10 +40,10 @@ export class Attachment implements JobListener {
     this.reader = new SpoolReader(job.spool, fromOffset);
   }
 
-  /** The client has room up to this absolute offset. */
-  credit(upTo: number): void {
+  /** The client has room up to this absolute offset, and has read so many more frames. */
+  credit(upTo: number, framesRead: number): void {
     this.creditUpTo = Math.max(this.creditUpTo, upTo);
-    this.framesLeft = MAX_FRAMES_PER_CREDIT;
+    this.framesLeft = Math.min(MAX_UNREAD_FRAMES, this.framesLeft + framesRead);
     this.pump();
   }
 

@@ -141,7 +141,7 @@ export class ClientConnection {
     const attachment = this.attachments.get(notice.body.stream);
     // An attachment that ended crosses its client's last words.
     if (!attachment) return;
-    if (notice.op === 'credit') attachment.credit(notice.body.creditUpTo);
+    if (notice.op === 'credit') attachment.credit(notice.body.creditUpTo, notice.body.frames);
     else attachment.close();
   }
 

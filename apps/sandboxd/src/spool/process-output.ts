@@ -1,8 +1,11 @@
 // Carries what a process writes into its spool: stops reading at the cap or when the disk is full (it never drops, R10), and
 // decides when the output of an ended process is complete.
-import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
 import type { StreamChannel } from '#kernel';
 import type { Spool } from './spool.js';
+
+/** What this needs of a spool. */
+export type OutputSpool = Pick<Spool, 'append' | 'isFull' | 'seal'>;
 
 /**
  * A background process may hold the pipe of its ended parent for ever, and `cmd > >(tee log)` ends before tee has written. So
@@ -23,7 +26,7 @@ export interface OutputEvents {
 }
 
 export class ProcessOutput {
-  private readonly open = new Set<Socket>();
+  private readonly open = new Set<Readable>();
   /** What was read but the disk did not take; at most one chunk of each channel. */
   private readonly refused: { channel: StreamChannel; data: Buffer }[] = [];
   private retry: NodeJS.Timeout | null = null;
@@ -33,7 +36,7 @@ export class ProcessOutput {
   private paused = false;
 
   constructor(
-    private readonly spool: Spool,
+    private readonly spool: OutputSpool,
     private readonly events: OutputEvents,
   ) {}
 
@@ -41,7 +44,7 @@ export class ProcessOutput {
     return this.completed;
   }
 
-  read(channel: StreamChannel, source: Socket): void {
+  read(channel: StreamChannel, source: Readable): void {
     this.open.add(source);
     source.on('data', (data: Buffer) => this.take(channel, data));
     source.once('close', () => this.closed(source));
@@ -55,8 +58,9 @@ export class ProcessOutput {
     this.settle();
   }
 
-  /** There is room again, perhaps. */
+  /** There is room again, perhaps: under the cap, or on the disk. */
   acknowledged(): void {
+    if (this.retry) this.retryWrite(this.retry);
     this.adjustFlow();
     this.settle();
   }
@@ -79,13 +83,15 @@ export class ProcessOutput {
       }
     } catch (error) {
       this.events.diskError(error);
-      this.retry = setTimeout(() => this.retryWrite(), DISK_RETRY_MS);
+      const retry = setTimeout(() => this.retryWrite(retry), DISK_RETRY_MS);
+      this.retry = retry;
       return;
     }
     this.events.grown();
   }
 
-  private retryWrite(): void {
+  private retryWrite(retry: NodeJS.Timeout): void {
+    clearTimeout(retry);
     this.retry = null;
     this.write();
     this.adjustFlow();
@@ -102,7 +108,7 @@ export class ProcessOutput {
     }
   }
 
-  private closed(source: Socket): void {
+  private closed(source: Readable): void {
     this.open.delete(source);
     this.settle();
   }

@@ -1,14 +1,14 @@
 // The worker's end of one attachment: an async iteration over output, which asks for more only as it is read.
 import type { ProcessExit, ProcessOutput, SpoolChunk } from '#domain';
 import type { AppError } from '#kernel';
-import { MAX_FRAMES_PER_CREDIT } from '../wire/index.js';
+import { MAX_UNREAD_FRAMES } from '../wire/index.js';
 
 /** Bytes that sandboxd may send ahead of the reader; also the most that waits here. */
 export const WINDOW_BYTES = 1024 * 1024;
 
 export interface OutputStreamLinks {
-  /** Tells sandboxd that there is room up to this absolute offset. */
-  credit(upTo: number): void;
+  /** Tells sandboxd that there is room up to this absolute offset, and that so many frames were read. */
+  credit(upTo: number, framesRead: number): void;
   /** The reader wants no more. */
   detach(): void;
 }
@@ -90,15 +90,14 @@ export class OutputStream implements ProcessOutput {
     this.settleEnded.resolve(outcome.exit);
   }
 
-  /** In steps, so that not every chunk costs a frame: half a window, or a quarter of the frames that one credit allows. */
+  /** In steps, so that not every chunk costs a frame: half a window, or a quarter of the frames that may be unread. */
   private extendCredit(consumedUpTo: number): void {
     this.readSinceCredit++;
-    const isDue =
-      consumedUpTo + WINDOW_BYTES / 2 >= this.creditedUpTo || this.readSinceCredit >= MAX_FRAMES_PER_CREDIT / 4;
+    const isDue = consumedUpTo + WINDOW_BYTES / 2 >= this.creditedUpTo || this.readSinceCredit >= MAX_UNREAD_FRAMES / 4;
     if (this.outcome !== null || !isDue) return;
-    this.readSinceCredit = 0;
     this.creditedUpTo = consumedUpTo + WINDOW_BYTES;
-    this.links.credit(this.creditedUpTo);
+    this.links.credit(this.creditedUpTo, this.readSinceCredit);
+    this.readSinceCredit = 0;
   }
 
   private wakeReader(): void {

@@ -114,7 +114,7 @@ export class SandboxdConnection implements SandboxConnection {
   ): Promise<ProcessOutput> {
     const stream = this.nextNumber();
     const output = new OutputStream(fromOffset, {
-      credit: (creditUpTo) => this.write(encodeNotice('credit', { stream, creditUpTo })),
+      credit: (creditUpTo, frames) => this.write(encodeNotice('credit', { stream, creditUpTo, frames })),
       detach: () => {
         this.outputs.delete(stream);
         this.write(encodeNotice('detach', { stream }));

@@ -8,8 +8,8 @@ import { WireError } from './wire-error.js';
 export const DATA_HEADER_BYTES = 13;
 export const MAX_DATA_BYTES = MAX_PAYLOAD_BYTES[FRAME.data] - DATA_HEADER_BYTES;
 
-/** DATA frames that may follow one credit, however small they are: a reader's memory is bounded in frames too. */
-export const MAX_FRAMES_PER_CREDIT = 2048;
+/** Most DATA frames of one attachment that may be unread, however small they are: a reader's memory is bounded in frames too. */
+export const MAX_UNREAD_FRAMES = 2048;
 
 export interface DataFrame {
   /** Number that the client chose when it attached. */

@@ -20,10 +20,10 @@ describe('requests', () => {
       epoch: 3,
     };
     expect(parseRequest(payloadOf(encodeRequest(7, 'start', body)))).toEqual({ n: 7, op: 'start', body });
-    expect(parseRequest(payloadOf(encodeNotice('credit', { stream: 1, creditUpTo: 9 })))).toEqual({
+    expect(parseRequest(payloadOf(encodeNotice('credit', { stream: 1, creditUpTo: 9, frames: 3 })))).toEqual({
       n: null,
       op: 'credit',
-      body: { stream: 1, creditUpTo: 9 },
+      body: { stream: 1, creditUpTo: 9, frames: 3 },
     });
   });
 

@@ -57,7 +57,8 @@ const parsers = {
   memory: object({}),
 };
 const noticeParsers = {
-  credit: object({ stream: natural, creditUpTo: natural }),
+  /** `frames`: how many DATA frames were read since the last credit; so many more may be under way. */
+  credit: object({ stream: natural, creditUpTo: natural, frames: natural }),
   detach: object({ stream: natural }),
 };
 
