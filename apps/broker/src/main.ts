@@ -2,7 +2,7 @@
 import { createDatabase, PgTokenDirectory } from '#persistence';
 import { loadBrokerConfig } from '#config';
 import { systemClock } from '#kernel';
-import { createLogger } from '#observability';
+import { createLogger, logProcessEvents } from '#observability';
 import { BrokerServer } from './broker-server.js';
 import { anthropicProvider } from './providers/anthropic.provider.js';
 import { createUpstream } from './providers/upstream.js';
@@ -15,6 +15,7 @@ const DATABASE_CONNECTIONS = 4;
 async function main(): Promise<void> {
   const config = loadBrokerConfig(process.env);
   const logger = createLogger({ service: 'broker', level: config.logLevel });
+  logProcessEvents(logger);
   const database = createDatabase(config.database.url.reveal(), { poolSize: DATABASE_CONNECTIONS });
   const { baseUrl, proxyUrl, credential } = config.model;
   const broker = new BrokerServer({

@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 import { loadGatewayConfig } from '#config';
 import { toAppError } from '#kernel';
-import { createLogger, type Logger, logError } from '#observability';
+import { createLogger, type Logger, logError, logProcessEvents } from '#observability';
 import { openBackend } from './backend.js';
 import { createGatewayApp, type GatewayApp } from './gateway-app.js';
 import { DEFAULT_TUNING } from './gateway-tuning.js';
@@ -14,6 +14,7 @@ const SHUTDOWN_GRACE_MS = 8000;
 async function start(): Promise<void> {
   const config = loadGatewayConfig(process.env);
   const logger = createLogger({ service: 'gateway', level: config.logLevel });
+  logProcessEvents(logger);
   const { version, migrationsDir } = findInstallation(import.meta.dirname);
   const backend = openBackend(config, { migrationsDir, logger });
   const app = createGatewayApp({ config, backend, version, logger });

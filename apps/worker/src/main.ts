@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 import { loadWorkerConfig } from '#config';
 import { toAppError } from '#kernel';
-import { createLogger, type Logger, logError } from '#observability';
+import { createLogger, type Logger, logError, logProcessEvents } from '#observability';
 import { findMigrations } from './find-migrations.js';
 import { createWorkerApp } from './worker-app.js';
 
@@ -13,6 +13,7 @@ const SHUT_DOWN_MS = 55_000;
 async function start(): Promise<void> {
   const config = loadWorkerConfig(process.env);
   const logger = createLogger({ service: 'worker', level: config.logLevel });
+  logProcessEvents(logger);
   const app = createWorkerApp({ config, migrationsDir: findMigrations(import.meta.dirname), logger });
   const leave = (signal: string) => void end(logger, signal, () => app.close(), HAND_OVER_MS);
   process.once('SIGTERM', leave);

@@ -10,6 +10,7 @@ export {
 export { createStatusHandler, type StatusPages } from './health/status-handler.js';
 export { createLogger, LOG_LEVELS, type Logger, type LoggerOptions, type LogLevel } from './logging/create-logger.js';
 export { logError } from './logging/log-error.js';
+export { logProcessEvents } from './logging/log-process-events.js';
 export { NestLoggerAdapter } from './logging/nest-logger.adapter.js';
 export { isSensitiveKey, REDACTED } from './logging/redact-line.js';
 export { logRunLine, type RunLine } from './logging/run-line.js';

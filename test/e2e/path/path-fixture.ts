@@ -24,7 +24,12 @@ export interface PathFixture {
 
 export async function startPath(options: StackOptions = {}): Promise<PathFixture> {
   const stack = await startStack(options);
-  const client = await SocketClient.connect(stack.url, { token: stack.adminToken, clientId: 'path-tests' });
+  const client = await SocketClient.connect(stack.url, { token: stack.adminToken, clientId: 'path-tests' }).catch(
+    async (error: unknown) => {
+      await stack.close();
+      throw error;
+    },
+  );
   const finished = (runId: string): Promise<EventInfo> =>
     client.waitFor(
       'event',
