@@ -12,6 +12,7 @@ import { ReportedFailure, StepError, Steps } from '../step.ts';
 import { makeContext, type Context } from './context.ts';
 import { down } from './down.ts';
 import { logs } from './logs.ts';
+import { requireRoot } from './prepare.ts';
 import { reset } from './reset.ts';
 import { status } from './status.ts';
 import { startTestEnv, stopTestEnv } from './test-env.ts';
@@ -61,6 +62,7 @@ const exclusively = async (context: Context, work: () => Promise<unknown>): Prom
 
 async function start(call: Call, options: { restart: boolean }): Promise<number> {
   const context = await contextOf(call);
+  await requireRoot(context);
   return exclusively(context, async () => {
     const { url, token } = await up(context, options);
     process.stdout.write(`ready ${url} ${token}\n`);

@@ -1,5 +1,5 @@
 // Installations from `up` to `reset`, by the command line alone, with the real services: what a user does in a day.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,6 +12,7 @@ import { identify, signalProcess } from '../host/process-identity.ts';
 import { instanceLabel, instanceNote } from '../instance.ts';
 import { SupervisorClient } from '../supervisor/control-client.ts';
 
+const NOBODY = 65_534;
 const TIMEOUT_MS = 240_000;
 const READY = /(^|\n)ready (http:\/\/127\.0\.0\.1:\d+) (gnt_[\w-]{43})\n$/;
 
@@ -105,6 +106,19 @@ it(
   },
   TIMEOUT_MS,
 );
+
+it('OPS-31 who is not root is told so, and nothing is started', () => {
+  const [dataDir = ''] = dataDirs();
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(checkout, 'tools', 'gantry.ts'), 'up'], {
+    encoding: 'utf8',
+    uid: NOBODY,
+    gid: NOBODY,
+    env: { PATH: process.env['PATH'], HOME: folder, GANTRY_DATA_DIR: dataDir },
+  });
+  expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+  expect(stderr).toMatch(/must be root[^]*Next: {3}Run it with sudo/);
+  expect(existsSync(dataDir)).toBe(false);
+});
 
 it(
   'OPS-1, OPS-28 restart keeps agents alive, down ends live runs as interrupted, and both are there again after up',

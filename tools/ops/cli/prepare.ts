@@ -31,6 +31,17 @@ export async function prepareHost(context: Context, needs: NeedOptions): Promise
   });
 }
 
+/** sandboxd is root inside without the right to pass over permissions, so its folders on the host must be root's (R13, R21). */
+export async function requireRoot({ steps }: Context): Promise<void> {
+  await steps.run('Machine', () => {
+    if (process.getuid?.() === 0) return;
+    throw new StepError(
+      'The worker must be root: the supervisor inside a sandbox works in folders that only root may own.',
+      'Run it with sudo, or use docker-compose.yml as a member of the group docker.',
+    );
+  });
+}
+
 function needsRoot(changes: readonly HostChange[], packages: readonly string[]): StepError {
   const byHand = packages.length > 0 ? `${installByHand(packages)}\n` : '';
   return new StepError(

@@ -28,7 +28,7 @@ function tryLock(path: string): boolean {
   const holder = holderOf(path);
   if (holder && !isAlive(holder)) rmSync(path, { force: true });
   const draft = `${path}.${process.pid}`;
-  writeFileSync(draft, JSON.stringify(identify(process.pid)));
+  writeDraft(draft);
   try {
     linkSync(draft, path);
     return true;
@@ -37,6 +37,15 @@ function tryLock(path: string): boolean {
     throw error;
   } finally {
     unlinkSync(draft);
+  }
+}
+
+function writeDraft(draft: string): void {
+  try {
+    writeFileSync(draft, JSON.stringify(identify(process.pid)));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
+    throw new StepError(`You may not write to ${dirname(draft)}.`, 'Run it as the user who ran `make up`.', error);
   }
 }
 
