@@ -8,7 +8,7 @@ import type { ProjectView } from '../state/project-state.js';
 import { t } from '../text/index.js';
 import { ProblemNote } from '../ui/problem-note.js';
 import type { ProjectSession } from '../workspace/project-session.js';
-import { AssistantText, ThinkingBlock, UserMessage } from './messages.js';
+import { AgentName, AssistantText, ThinkingBlock, UserMessage } from './messages.js';
 import { Divider, GapRow, LineRow, ResultRow } from './rows.js';
 import { ToolCard } from './tool-card.js';
 
@@ -21,36 +21,46 @@ interface FeedItemViewProps {
 
 export const FeedItemView = memo(
   function FeedItemView({ item, before, session, view }: FeedItemViewProps) {
-    switch (item.kind) {
-      case 'user':
-        return <UserMessage item={item} />;
-      case 'text':
-        return <AssistantText item={item} first={!speaks(before)} />;
-      case 'thinking':
-        return <ThinkingBlock item={item} />;
-      case 'tool':
-        return <ToolCard item={item} />;
-      case 'permission':
-        return <PermissionLine item={item} />;
-      case 'result':
-        return <ResultRow item={item} />;
-      case 'command':
-        return <CommandInFeed runId={item.runId} session={session} />;
-      case 'end':
-        return <EndNote item={item} />;
-      case 'divider':
-        return <Divider item={item} />;
-      case 'line':
-        return <LineRow item={item} />;
-      case 'gap':
-        return <GapRow item={item} session={session} busy={view.loading === 'busy'} />;
-      default:
-        return assertNever(item);
-    }
+    const begins = speaks(item) && !speaks(before);
+    return (
+      <>
+        {begins && <AgentName at={item.at} />}
+        <ItemBody item={item} session={session} view={view} />
+      </>
+    );
   },
   (a, b) =>
     sameItem(a.item, b.item) && speaks(a.before) === speaks(b.before) && (a.item.kind !== 'gap' || a.view === b.view),
 );
+
+function ItemBody({ item, session, view }: Omit<FeedItemViewProps, 'before'>) {
+  switch (item.kind) {
+    case 'user':
+      return <UserMessage item={item} />;
+    case 'text':
+      return <AssistantText item={item} />;
+    case 'thinking':
+      return <ThinkingBlock item={item} />;
+    case 'tool':
+      return <ToolCard item={item} />;
+    case 'permission':
+      return <PermissionLine item={item} />;
+    case 'result':
+      return <ResultRow item={item} />;
+    case 'command':
+      return <CommandInFeed runId={item.runId} session={session} />;
+    case 'end':
+      return <EndNote item={item} />;
+    case 'divider':
+      return <Divider item={item} />;
+    case 'line':
+      return <LineRow item={item} />;
+    case 'gap':
+      return <GapRow item={item} session={session} busy={view.loading === 'busy'} />;
+    default:
+      return assertNever(item);
+  }
+}
 
 function EndNote({ item }: { item: EndItem }) {
   const title = t.end[item.runKind][item.status];

@@ -21,17 +21,21 @@ export function UserMessage({ item }: { item: UserItem }) {
   );
 }
 
-/** `first`: the agent begins to speak here. */
-export function AssistantText({ item, first }: { item: TextItem; first: boolean }) {
+/** Stands where the agent begins to speak. */
+export function AgentName({ at }: { at: string | undefined }) {
+  return (
+    <p className="-mb-2 flex items-center gap-2 text-xs text-muted">
+      <Icon name="spark" className="size-3.5 text-accent" />
+      <span className="font-medium">{t.feed.assistant}</span>
+      <Clock at={at} />
+    </p>
+  );
+}
+
+export function AssistantText({ item }: { item: TextItem }) {
   return (
     <article aria-busy={item.streaming} className={item.nested ? 'border-l-2 border-line pl-3' : undefined}>
-      {first && (
-        <p className="mb-1 flex items-center gap-2 text-xs text-muted">
-          <Icon name="spark" className="size-3.5 text-accent" />
-          <span className="font-medium">{item.nested ? t.feed.subagent : t.feed.assistant}</span>
-          <Clock at={item.at} />
-        </p>
-      )}
+      {item.nested && <p className="mb-1 text-xs font-medium text-muted">{t.feed.subagent}</p>}
       <div className={item.streaming ? 'writing' : undefined}>
         <MarkdownView text={item.text} />
       </div>

@@ -10,7 +10,7 @@ import { Clock } from '../ui/time.js';
 import type { ProjectSession } from '../workspace/project-session.js';
 
 export function ResultRow({ item }: { item: ResultItem }) {
-  const { tokens, failure, turns, durationMs, costUsd } = item;
+  const { tokens, failure, ok, turns, durationMs, costUsd } = item;
   const facts = [
     durationMs !== undefined && formatDuration(durationMs),
     formatCost(costUsd),
@@ -27,7 +27,7 @@ export function ResultRow({ item }: { item: ResultItem }) {
         />
       )}
       <p className="flex flex-wrap items-center gap-x-1.5 text-xs text-muted tabular-nums">
-        {failure === undefined && <Icon name="check" className="size-3.5 text-ok" />}
+        {ok && <Icon name="check" className="size-3.5 text-ok" />}
         <span className="sr-only">{t.feed.resultDone}: </span>
         {facts.join(' · ')}
       </p>
@@ -68,6 +68,10 @@ function wordsOf(line: LineItem['line']): string {
       return t.feed.init(line.model, isMode(line.mode) ? t.mode[line.mode] : line.mode);
     case 'system':
       return line.text === '' ? '' : line.text;
+    case 'retry': {
+      const { status, delayMs, attempt, maxRetries } = line.retry;
+      return t.feed.retry(status, delayMs, attempt, maxRetries);
+    }
     case 'renamed':
       return t.feed.renamed(line.name);
     case 'sandbox_started':

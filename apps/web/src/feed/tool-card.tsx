@@ -61,9 +61,10 @@ function ResultView({ item: { result } }: { item: ToolItem }) {
   );
 }
 
-function stateOf({ input, result, over }: ToolItem): { tone: Tone; words: string } {
+function stateOf({ input, result, asking, over }: ToolItem): { tone: Tone; words: string } {
   if (result !== undefined)
     return result.isError ? { tone: 'danger', words: t.feed.toolFailed } : { tone: 'ok', words: t.feed.toolOk };
   if (over) return { tone: 'idle', words: t.feed.toolNone };
+  if (asking) return { tone: 'warn', words: t.feed.toolAsking };
   return { tone: 'busy', words: input === undefined ? '' : t.feed.toolRunning };
 }

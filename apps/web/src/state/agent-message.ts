@@ -43,6 +43,29 @@ export function readInit(agent: Record<string, unknown> | undefined): { model: s
   return { model: text(agent?.['model']), mode: text(agent?.['permissionMode']) };
 }
 
+/** The model's service failed and is asked again. */
+export interface ModelRetry {
+  readonly status: number | undefined;
+  readonly attempt: number;
+  readonly maxRetries: number;
+  readonly delayMs: number;
+}
+
+/** What a system message of subtype `api_retry` says. */
+export function readRetry(agent: Record<string, unknown> | undefined): ModelRetry {
+  const count = (key: string): number | undefined => {
+    const value = agent?.[key];
+    return typeof value === 'number' ? value : undefined;
+  };
+  const attempts = { attempt: count('attempt') ?? 1, maxRetries: count('max_retries') ?? 1 };
+  return { status: count('error_status'), ...attempts, delayMs: count('retry_delay_ms') ?? 0 };
+}
+
+/** Whether the agent itself wrote the message, to tell of an error of the model's service. */
+export function tellsOfError(agent: Record<string, unknown>): boolean {
+  return text(agent['error']) !== '';
+}
+
 /** Tokens in and out of a result's usage, cached input included. */
 export function readUsage(usage: Record<string, unknown> | undefined): { input: number; output: number } {
   const count = (key: string): number => {

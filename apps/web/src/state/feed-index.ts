@@ -9,6 +9,8 @@ export interface FeedIndex {
   /** Tool-use ids of the calls that are loaded. */
   readonly calls: ReadonlySet<string>;
   readonly closings: ReadonlyMap<string, PermissionClosing>;
+  /** `toolKey` of the calls about which a question is open. */
+  readonly asking: ReadonlySet<string>;
   readonly endedRuns: ReadonlySet<string>;
   /** Runs whose end says what went wrong. */
   readonly failedRuns: ReadonlySet<string>;
@@ -30,5 +32,21 @@ export function indexEvents(events: readonly WireEvent[]): FeedIndex {
       if (read.payload.status !== 'succeeded') failedRuns.add(event.run_id);
     }
   }
-  return { results, calls, closings: permissionClosings(events), endedRuns, failedRuns };
+  const closings = permissionClosings(events);
+  return { results, calls, closings, asking: openQuestions(events, closings), endedRuns, failedRuns };
+}
+
+/** What a question and the tool call that it is about have in common. */
+export function toolKey(runId: string | undefined, toolName: string, input: Record<string, unknown>): string {
+  return JSON.stringify([runId, toolName, input]);
+}
+
+function openQuestions(events: readonly WireEvent[], closings: ReadonlyMap<string, PermissionClosing>): Set<string> {
+  const open = new Set<string>();
+  for (const event of events) {
+    const read = readEvent(event);
+    if (read.type !== 'permission.requested' || closings.has(read.payload.request_id)) continue;
+    open.add(toolKey(event.run_id, read.payload.tool_name, read.payload.input));
+  }
+  return open;
 }

@@ -1,7 +1,7 @@
 // One thing that the feed shows. Holds no words: those are in the text file.
 import type { FinalRunStatus, RunKind } from '#kernel';
 import type { PermissionInfo } from '#protocol';
-import type { ToolResult } from './agent-message.js';
+import type { ModelRetry, ToolResult } from './agent-message.js';
 import type { PermissionClosing } from './permissions.js';
 
 interface Common {
@@ -34,6 +34,8 @@ export interface ToolItem extends Common {
   readonly input: Record<string, unknown> | undefined;
   readonly draft: string;
   readonly result: ToolResult | undefined;
+  /** Somebody is being asked whether it may be used. */
+  readonly asking: boolean;
   /** The run is over: a result that is missing now will not come. */
   readonly over: boolean;
   readonly nested: boolean;
@@ -49,6 +51,7 @@ export interface ResultItem extends Common {
   readonly durationMs: number | undefined;
   readonly turns: number | undefined;
   readonly tokens: { readonly input: number; readonly output: number };
+  readonly ok: boolean;
   /** Set when the turn failed and no later event of the run says so. */
   readonly failure: { readonly subtype: string; readonly text: string } | undefined;
 }
@@ -72,6 +75,7 @@ export interface LineItem extends Common {
   readonly line:
     | { readonly of: 'init'; readonly model: string; readonly mode: string }
     | { readonly of: 'system'; readonly subtype: string; readonly text: string }
+    | { readonly of: 'retry'; readonly retry: ModelRetry }
     | { readonly of: 'renamed'; readonly name: string }
     | { readonly of: 'sandbox_started'; readonly readyMs: number }
     | { readonly of: 'sandbox_lost'; readonly reason: string }

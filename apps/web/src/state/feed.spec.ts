@@ -75,6 +75,23 @@ describe('durableFeed', () => {
     expect(feedOf(failed)).toMatchObject([{ kind: 'result', failure: { text: 'overloaded' } }]);
   });
 
+  it('WEB-11 leaves out the agent’s own words about an error that the end of the run tells', () => {
+    const words = assistant(1, 'synthetic', 0, { type: 'text', text: 'API Error: 400' });
+    const agent = { ...(words.payload?.['agent'] as object), error: 'unknown' };
+    const told = { ...words, payload: { ...words.payload, agent } };
+    const failed = finished(1, { status: 'failed', error: { code: 'agent.model_error', message: 'API Error: 400' } });
+    expect(feedOf(told, failed).map(({ kind }) => kind)).toEqual(['end']);
+    expect(feedOf(told).map(({ kind }) => kind)).toEqual(['text']);
+  });
+
+  it('says that the model’s service is asked again', () => {
+    const agent = { attempt: 2, max_retries: 10, error_status: 529, retry_delay_ms: 1200 };
+    const retry = { type: 'message.system', run: 1, payload: { subtype: 'api_retry', agent } };
+    expect(feedOf(retry)).toMatchObject([
+      { line: { of: 'retry', retry: { status: 529, attempt: 2, maxRetries: 10, delayMs: 1200 } } },
+    ]);
+  });
+
   it('WEB-12 passes over what it does not know and names what it cannot read', () => {
     const items = feedOf({ type: 'something.new', payload: { a: 1 } }, { type: 'message.user', payload: { words: 1 } });
     expect(items).toMatchObject([{ kind: 'line', line: { of: 'unreadable', type: 'message.user' } }]);
@@ -103,7 +120,7 @@ describe('durableFeed', () => {
     ]);
   });
 
-  it('WEB-16 says how a question ended', () => {
+  it('WEB-10, WEB-16 says that a tool waits for an answer, and how the question ended', () => {
     const request = {
       request_id: idOf(7),
       project_id: PROJECT,
@@ -129,6 +146,9 @@ describe('durableFeed', () => {
       { type: 'permission.requested', run: 1, payload: asked },
       { type: 'permission.closed', run: 1, payload: closing },
     ];
+    const call = assistant(1, 'm', 0, { type: 'tool_use', id: 't1', name: 'Bash', input: {} });
+    expect(feedOf(call, ...steps.slice(0, 1))).toMatchObject([{ kind: 'tool', asking: true }, { kind: 'permission' }]);
+    expect(feedOf(call, ...steps)).toMatchObject([{ kind: 'tool', asking: false }, { kind: 'permission' }]);
     expect(feedOf(...steps)).toMatchObject([
       { kind: 'permission', closing: { behavior: 'deny', answered_by: { name: 'Ada' } } },
     ]);

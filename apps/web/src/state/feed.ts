@@ -1,9 +1,9 @@
 // Turns the events and the partial messages of a project into what the feed shows. Pure: the same events give the same feed.
 import { assertNever } from '#kernel';
 import type { EventPayload } from '#protocol';
-import { agentContent, readInit, readUsage, toolResults } from './agent-message.js';
+import { agentContent, readInit, readRetry, readUsage, tellsOfError, toolResults } from './agent-message.js';
 import { type EventLog, gapsOf } from './event-log.js';
-import { type FeedIndex, indexEvents } from './feed-index.js';
+import { type FeedIndex, indexEvents, toolKey } from './feed-index.js';
 import type { FeedItem } from './feed-item.js';
 import { type PartialBlock, type Partials, partialText } from './partial-message.js';
 import { readEvent, type ReadEvent, type WireEvent } from './wire-event.js';
@@ -52,6 +52,7 @@ function partialItem(block: PartialBlock): FeedItem {
         input: undefined,
         draft: text,
         result: undefined,
+        asking: false,
         over: false,
         nested: false,
       };
@@ -113,6 +114,8 @@ function lineItems(event: WireEvent, read: ReadEvent): FeedItem[] {
 function assistantItems(event: WireEvent, payload: EventPayload<'message.assistant'>, index: FeedIndex): FeedItem[] {
   const nested = payload.parent_tool_use_id !== undefined;
   const over = event.run_id !== undefined && index.endedRuns.has(event.run_id);
+  // Its words are those of the run's end, which says them with a code.
+  if (tellsOfError(payload.agent) && event.run_id !== undefined && index.failedRuns.has(event.run_id)) return [];
   return agentContent(payload.agent).flatMap((block, position): FeedItem[] => {
     const common = { key: blockKey(payload.message_id, payload.block_index + position), at: event.created_at };
     switch (block.type) {
@@ -124,7 +127,9 @@ function assistantItems(event: WireEvent, payload: EventPayload<'message.assista
         return block.text.trim() === '' ? [] : [{ kind: 'thinking', ...common, text: block.text, streaming: false }];
       case 'tool_use': {
         const result = index.results.get(block.id);
-        return [{ kind: 'tool', ...common, name: block.name, input: block.input, draft: '', result, over, nested }];
+        const asking = result === undefined && index.asking.has(toolKey(event.run_id, block.name, block.input));
+        const { name, input } = block;
+        return [{ kind: 'tool', ...common, name, input, draft: '', result, asking, over, nested }];
       }
       case 'other':
         return [];
@@ -146,12 +151,14 @@ function orphanResults(event: WireEvent, payload: EventPayload<'message.tool_res
       input: undefined,
       draft: '',
       result,
+      asking: false,
       over: true,
       nested: false,
     }));
 }
 
 function systemLine(payload: EventPayload<'message.system'>): Extract<FeedItem, { kind: 'line' }>['line'] {
+  if (payload.subtype === 'api_retry') return { of: 'retry', retry: readRetry(payload.agent) };
   if (payload.subtype === 'init') return { of: 'init', ...readInit(payload.agent) };
   return { of: 'system', subtype: payload.subtype, text: payload.text ?? '' };
 }
@@ -167,6 +174,7 @@ function resultItem(event: WireEvent, payload: EventPayload<'message.result'>, i
     durationMs: payload.duration_ms,
     turns: payload.num_turns,
     tokens: readUsage(payload.usage),
+    ok: !payload.is_error && !told,
     failure,
   };
 }

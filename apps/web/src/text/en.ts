@@ -98,6 +98,7 @@ export const en = {
     toolInput: 'Input',
     toolResult: 'Result',
     toolRunning: 'Running',
+    toolAsking: 'Waiting for an answer',
     toolOk: 'Done',
     toolFailed: 'Failed',
     toolNone: 'No result: the run ended first',
@@ -106,6 +107,8 @@ export const en = {
     sessionCreated: 'New conversation',
     sessionReset: 'Conversation ended. The next prompt starts afresh.',
     init: (model: string, mode: string) => [model, mode].filter(Boolean).join(' · '),
+    retry: (status: number | undefined, delayMs: number, attempt: number, most: number) =>
+      `The model’s service ${status === undefined ? 'did not answer' : `answered ${status}`}. Asking again after ${formatDuration(delayMs)} (${attempt} of at most ${most}).`,
     renamed: (name: string) => `Project renamed to “${name}”`,
     sandboxStarted: (ms: number) => `Sandbox ready in ${formatDuration(ms)}`,
     sandboxLost: (reason: string) => `Sandbox lost: ${reason}`,

@@ -6,6 +6,7 @@ import { type Problem, problemOf } from '../state/problem.js';
 import { createStore, type ReadableStore, type Store } from '../state/store.js';
 
 const PAGE_SIZE = 100;
+const SOON_MS = 250;
 
 export interface ProjectListState {
   /** Most recently active first; undefined until the first answer. */
@@ -45,6 +46,8 @@ function reducer(state: ProjectListState, action: Action): ProjectListState {
 export class ProjectList {
   private readonly store: Store<ProjectListState, Action>;
 
+  private soon: ReturnType<typeof setTimeout> | undefined;
+
   constructor(private readonly connection: Connection) {
     const initial = { projects: undefined, nextCursor: undefined, problem: undefined };
     this.store = createStore<ProjectListState, Action>(reducer, initial);
@@ -59,6 +62,18 @@ export class ProjectList {
   async refresh(): Promise<void> {
     if (this.connection.state.get().status !== 'connected') return;
     await this.load('listed');
+  }
+
+  /** Refreshes once for everything that happens within a moment. */
+  refreshSoon(): void {
+    this.soon ??= setTimeout(() => {
+      this.soon = undefined;
+      void this.refresh();
+    }, SOON_MS);
+  }
+
+  stop(): void {
+    clearTimeout(this.soon);
   }
 
   async loadMore(): Promise<void> {

@@ -10,6 +10,14 @@ import { ProjectSession } from './project-session.js';
 
 /** Outputs kept in memory so that opening them again shows them at once. */
 const OUTPUTS_KEPT = 20;
+/** Types of events after which the list of projects says something else. */
+const TELLING = new Set<string>([
+  'project.state',
+  'project.updated',
+  'project.deleted',
+  'message.user',
+  'message.result',
+]);
 const REFRESH_EVERY_MS = 10_000;
 
 export class Workspace {
@@ -38,6 +46,10 @@ export class Workspace {
       () => document.removeEventListener('visibilitychange', wake),
       () => window.removeEventListener('online', wake),
       () => clearInterval(timer),
+      () => this.projects.stop(),
+      this.connection.on('event', ({ type }) => {
+        if (TELLING.has(type)) this.projects.refreshSoon();
+      }),
       this.connection.on('server_notice', ({ message }) => this.notices.tell(message)),
     ];
     this.connection.open();
