@@ -2,6 +2,7 @@
 // boots too: a process that was started once is never started again.
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '#kernel';
 import type { KillScope, ProcessInfo, ProcessSignal, StartProcess } from '#sandbox/wire';
 import { LaunchMarks } from '../processes/launch-mark.js';
@@ -12,6 +13,10 @@ import { Spool, type SpoolLimits } from '../spool/spool.js';
 import { Job, type JobHooks } from './job.js';
 import { type JobRecord, writeRecord } from './job-record.js';
 import { recoverJobs } from './recovered-jobs.js';
+
+/** How long the ends of killed processes may take to be seen. */
+const KILLED_MS = 500;
+const POLL_MS = 20;
 
 export interface JobTableOptions {
   /** Folder of the spools; only root may enter it. */
@@ -102,9 +107,9 @@ export class JobTable {
   async endAll(graceMs: number): Promise<void> {
     const running = [...this.jobs.values()].filter((job) => job.tree !== null);
     await Promise.all(running.map((job) => this.signal(job, 'SIGTERM', 'tree')));
-    const deadline = Date.now() + graceMs;
-    while (running.some((job) => !job.exit) && Date.now() < deadline) await new Promise((done) => setTimeout(done, 20));
+    await endOf(running, graceMs);
     await Promise.all(running.map((job) => this.signal(job, 'SIGKILL', 'tree')));
+    await endOf(running, KILLED_MS);
   }
 
   private create({ processId, epoch }: StartProcess): Job {
@@ -142,4 +147,9 @@ export class JobTable {
       job.couldNotStart({ code: null, signal: null, outOfMemory: false, spawnError: errno, spawnErrorAt: at });
     }
   }
+}
+
+async function endOf(jobs: readonly Job[], withinMs: number): Promise<void> {
+  const deadline = Date.now() + withinMs;
+  while (jobs.some((job) => !job.exit) && Date.now() < deadline) await sleep(POLL_MS);
 }

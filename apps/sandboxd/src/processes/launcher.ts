@@ -2,7 +2,7 @@
 // fork happens in one turn of the event loop: folder, ids and score of this process are changed for its moment and put back.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import type { StartProcess } from '#sandbox/wire';
 import { jobEnvironment, unusableName } from './job-environment.js';
@@ -10,9 +10,9 @@ import { type JobUser, asUser, executableProblem } from './job-user.js';
 import { markedCommand } from './launch-mark.js';
 import type { Pipe, PipeStock } from './pipe-stock.js';
 
-/** Jobs die before sandboxd when memory ends. */
+/** Jobs die before sandboxd when memory ends (proc_pid_oom_score_adj(5)). */
 const JOB_OOM_SCORE = 500;
-const OWN_OOM_SCORE = 0;
+const OOM_SCORE_FILE = '/proc/self/oom_score_adj';
 
 /** Why a job did not start: an errno name, and what it is about. */
 export class LaunchFailure extends Error {
@@ -34,6 +34,8 @@ export interface LaunchedJob {
 }
 
 export class Launcher {
+  private readonly ownOomScore = readFileSync(OOM_SCORE_FILE, 'latin1').trim();
+
   constructor(
     private readonly user: JobUser,
     private readonly containerEnvironment: Readonly<Record<string, string | undefined>>,
@@ -98,10 +100,10 @@ export class Launcher {
     const { file, args } = markedCommand(mark, request.argv);
     this.enterFolder(request.cwd);
     try {
-      writeFileSync('/proc/self/oom_score_adj', String(JOB_OOM_SCORE));
+      writeFileSync(OOM_SCORE_FILE, String(JOB_OOM_SCORE));
       return spawn(file, args, { uid: this.user.uid, gid: this.user.gid, env, stdio, detached: true });
     } finally {
-      writeFileSync('/proc/self/oom_score_adj', String(OWN_OOM_SCORE));
+      writeFileSync(OOM_SCORE_FILE, this.ownOomScore);
       process.chdir('/');
     }
   }

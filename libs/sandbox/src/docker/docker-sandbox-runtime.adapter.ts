@@ -5,7 +5,7 @@ import type { EngineInfo, SandboxConnection, SandboxRuntime, SandboxSpec, Sandbo
 import { AppError, isAppError } from '#kernel';
 import { SandboxdConnection } from '../client/sandboxd-connection.adapter.js';
 import type { ToolFiles } from './container-layout.js';
-import { EngineClient } from './engine-client.js';
+import { EngineClient, translated } from './engine-client.js';
 import { Identity, LABEL } from './identity.js';
 import { ImageCatalog } from './image-catalog.js';
 import { provePaths } from './paths-proof.js';
@@ -64,7 +64,7 @@ export class DockerSandboxRuntime implements SandboxRuntime {
   }
 
   async engine(): Promise<EngineInfo> {
-    const info = (await this.client.call(() => this.client.docker.info())) as SystemInfo;
+    const info = (await translated(this.client.call(() => this.client.docker.info()))) as SystemInfo;
     return {
       engineId: info.ID,
       version: info.ServerVersion,
@@ -77,24 +77,23 @@ export class DockerSandboxRuntime implements SandboxRuntime {
   async provePaths(image: string): Promise<void> {
     const runRoot = join(this.options.dataDir, 'run');
     await mkdir(runRoot, { recursive: true, mode: 0o700 });
-    const { imageId } = await this.images.look(image);
+    const { imageId } = await translated(this.images.look(image));
     const { client, identity, options } = this;
-    await provePaths({ engine: client, identity, runRoot, tools: options.toolFiles, imageId });
+    await translated(provePaths({ engine: client, identity, runRoot, tools: options.toolFiles, imageId }));
   }
 
   async ensure(spec: SandboxSpec): Promise<SandboxSummary> {
     const running = this.ensuring.get(spec.sandboxId);
     if (running) return running;
-    const started = this.starter.ensure(spec).finally(() => this.ensuring.delete(spec.sandboxId));
+    const started = translated(this.starter.ensure(spec)).finally(() => this.ensuring.delete(spec.sandboxId));
     this.ensuring.set(spec.sandboxId, started);
     const summary = await started;
-    const { sandboxId, projectId, containerId } = summary;
-    this.options.logger?.info({ sandboxId, projectId, containerId }, 'sandbox ready');
+    this.options.logger?.info({ ...summary }, 'sandbox ready');
     return summary;
   }
 
   async list(): Promise<SandboxSummary[]> {
-    return this.containers.list();
+    return translated(this.containers.list());
   }
 
   async connect(sandboxId: string, { hostEpoch }: { hostEpoch: number }): Promise<SandboxConnection> {
@@ -103,21 +102,25 @@ export class DockerSandboxRuntime implements SandboxRuntime {
       return await SandboxdConnection.greet(sandboxId, socket, hostEpoch);
     } catch (error) {
       if (!isAppError(error) || error.code !== 'sandbox.connection_lost') throw error;
-      const found = await this.containers.find(sandboxId);
+      const found = await translated(this.containers.find(sandboxId));
       if (found?.State.Running) throw error;
       throw new AppError('sandbox.lost', 'The sandbox does not run any more.', { cause: error });
     }
   }
 
   async stop(sandboxId: string): Promise<void> {
-    await this.containers.stop(sandboxId);
+    await translated(this.containers.stop(sandboxId));
   }
 
   async remove(sandboxId: string, { data }: { data: boolean }): Promise<void> {
+    await translated(this.removeAll(sandboxId, data));
+    this.options.logger?.info({ sandboxId, data }, 'sandbox removed');
+  }
+
+  private async removeAll(sandboxId: string, data: boolean): Promise<void> {
     const found = await this.containers.find(sandboxId);
     if (found) await this.containers.remove(this.containers.byId(found.Id));
     await new RunFolder(this.options.dataDir, sandboxId).remove();
     if (data) await this.volumes.removeOf(sandboxId, found?.Config.Labels[LABEL.project] ?? null);
-    this.options.logger?.info({ sandboxId, data }, 'sandbox removed');
   }
 }

@@ -65,6 +65,19 @@ export async function unlessMissing<T>(call: Promise<T>): Promise<T | null> {
   }
 }
 
+/** The outermost translation: a refusal that nobody had a better word for. Other errors pass. */
+export async function translated<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof EngineRefusal)) throw error;
+    throw new AppError('host.engine_unreachable', 'The Docker engine cannot do its work.', {
+      details: { engine_status: error.status },
+      cause: error,
+    });
+  }
+}
+
 /** What a caller without a better word for a refusal says. */
 export function startFailed(error: unknown, message: string): unknown {
   if (!(error instanceof EngineRefusal)) return error;

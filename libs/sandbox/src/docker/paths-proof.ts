@@ -11,6 +11,8 @@ import { type EngineClient, EngineRefusal, unlessMissing } from './engine-client
 import { type Identity, LABEL } from './identity.js';
 
 const DEADLINE_MS = 20_000;
+/** Another worker of this instance may be using a younger one. */
+const FORGOTTEN_AFTER_MS = 300_000;
 const MOUNT = '/proof';
 const SAY_NONCE = `require('net').connect('${MOUNT}/s').end(require('fs').readFileSync('${MOUNT}/nonce'))`;
 
@@ -25,6 +27,7 @@ export interface ProofInputs {
 
 /** Throws `host.paths_not_shared`. */
 export async function provePaths(inputs: ProofInputs): Promise<void> {
+  await removeForgottenProbes(inputs);
   const folder = await mkdtemp(join(inputs.runRoot, 'proof-'));
   const nonce = randomBytes(16).toString('hex');
   try {
@@ -82,7 +85,16 @@ async function runProbe(inputs: ProofInputs, folder: string, word: Promise<strin
   }
 }
 
-export async function removeProbe(engine: EngineClient, containerId: string): Promise<void> {
+/** A worker that was killed while it looked at something leaves the container it looked with. */
+async function removeForgottenProbes({ engine, identity }: ProofInputs): Promise<void> {
+  const probes = await engine.call((abortSignal) =>
+    engine.docker.listContainers({ all: true, filters: identity.filter('probe'), abortSignal }),
+  );
+  const forgotten = probes.filter(({ Created }) => Created * 1000 < Date.now() - FORGOTTEN_AFTER_MS);
+  for (const { Id } of forgotten) await removeProbe(engine, Id);
+}
+
+async function removeProbe(engine: EngineClient, containerId: string): Promise<void> {
   const container = engine.docker.getContainer(containerId);
   await unlessMissing(engine.call((abortSignal) => container.remove({ abortSignal, force: true, v: true })));
 }
