@@ -7,8 +7,11 @@ import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { AppError } from '#kernel';
 
-/** Everybody may connect (the sandbox user has another uid); who it is, the token says. */
-const SOCKET_MODE = 0o666;
+/**
+ * sandboxd connects as root, so root's socket is closed to the jobs beside it: what they open goes through sandboxd's forwarder, whose
+ * connections are bounded. A broker that is not root cannot let sandboxd's root in (it has no DAC_OVERRIDE) but by letting everybody in.
+ */
+const socketMode = (): number => (process.getuid?.() === 0 ? 0o600 : 0o666);
 const FOLDER_MODE = 0o755;
 const WRITABLE_FOR_OTHERS = 0o022;
 /** Twice the length of the queue (511 in Node). */
@@ -29,7 +32,7 @@ export async function listenByRename(server: Server, socketPath: string): Promis
   server.listen(temporary);
   await once(server, 'listening');
   try {
-    chmodSync(temporary, SOCKET_MODE);
+    chmodSync(temporary, socketMode());
     renameSync(temporary, socketPath);
   } catch (error) {
     rmSync(temporary, { force: true });

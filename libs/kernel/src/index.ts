@@ -5,3 +5,4 @@ export * from './error-codes.js';
 export * from './error-policy.js';
 export * from './errors.js';
 export * from './ids.js';
+export * from './keyed-queue.js';

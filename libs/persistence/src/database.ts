@@ -1,5 +1,6 @@
 // The connection to Postgres: one Prisma client, transactions with a bounded retry, foreign errors translated once.
 import { PrismaPg } from '@prisma/adapter-pg';
+import { KeyedQueue } from '#kernel';
 import { translateDatabaseError, isSerializationConflict } from './database-errors.js';
 import type { Prisma } from './generated/client.js';
 import { PrismaClient } from './generated/client.js';
@@ -11,6 +12,9 @@ const TRANSACTION = { maxWait: 10_000, timeout: 20_000 } as const;
 const ATTEMPTS = 4;
 
 export class Database {
+  /** Units of work on one project wait for each other here, before they take a connection: one project's rush must not hold them all. */
+  readonly projects = new KeyedQueue();
+
   constructor(readonly client: PrismaClient) {}
 
   /** Runs `work` in one transaction; a deadlock or serialization conflict is tried again. Errors are AppErrors. */

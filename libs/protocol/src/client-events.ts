@@ -18,6 +18,7 @@ import {
   cursor,
   id,
   idempotencyKey,
+  isPassableJson,
   lane,
   offset,
   pageLimit,
@@ -43,6 +44,16 @@ const byteLength = (text: string): number => new TextEncoder().encode(text).leng
 const prompt = argument.min(1).refine((text) => byteLength(text) <= LIMITS.maxPromptBytes, {
   message: `must not exceed ${LIMITS.maxPromptBytes} bytes`,
 });
+const JSON_RULE = { message: 'must not contain NUL bytes or half surrogate pairs, nor be nested deeper than 64' };
+const toolInput = z.record(z.string(), z.unknown()).refine(isPassableJson, JSON_RULE);
+/** An image reference as Docker writes it: name[:tag][@digest], with an optional registry. */
+const imageName = z
+  .string()
+  .max(500)
+  .regex(
+    /^[a-z0-9][a-z0-9._/:@-]*$/i,
+    'must be an image reference, e.g. debian:bookworm or registry.example.com/team/image:1',
+  );
 const windowBytes = z.int().min(LIMITS.streamWindowBytes.min).max(LIMITS.streamWindowBytes.max);
 const argv = z
   .array(argument.max(128 * 1024))
@@ -63,7 +74,7 @@ const projectEvents = {
     request: z.strictObject({
       path,
       name: title.optional(),
-      image: z.string().min(1).max(500).optional(),
+      image: imageName.optional(),
       options: claudeOptions.optional(),
       idempotency_key: idempotencyKey.optional(),
     }),
@@ -202,9 +213,9 @@ const runEvents = {
       request_id: id,
       input_hash: z.string().min(1).max(128),
       behavior: z.enum(['allow', 'deny']),
-      updated_input: z.record(z.string(), z.unknown()).optional(),
+      updated_input: toolInput.optional(),
       message: argument.max(4000).optional(),
-      suggestions: z.array(z.unknown()).max(20).optional(),
+      suggestions: z.array(z.unknown()).max(20).refine(isPassableJson, JSON_RULE).optional(),
     }),
     data: z.object({
       request_id: id,

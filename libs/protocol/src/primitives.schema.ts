@@ -13,8 +13,25 @@ export const idempotencyKey = z
   .min(1)
   .max(200)
   .describe('The same key from the same user gives the first result again (kept 24 h)');
-/** Text that ends up in an argument or a path: a NUL byte cannot be passed to a process. */
-export const argument = z.string().refine((text) => !text.includes('\0'), { message: 'must not contain a NUL byte' });
+const UNPAIRED_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
+
+/** What a user sends is kept as it is or refused: neither a process nor Postgres can take these. */
+export const isPassable = (text: string): boolean => !text.includes('\0') && !UNPAIRED_SURROGATE.test(text);
+
+/** Text that ends up in an argument or a path. */
+export const argument = z
+  .string()
+  .refine(isPassable, { message: 'must not contain a NUL byte or half a surrogate pair' });
+
+const MAX_DEPTH = 64;
+
+/** Whether every text within a JSON value is passable and it is not nested deeper than 64. */
+export function isPassableJson(value: unknown, depth = 0): boolean {
+  if (typeof value === 'string') return isPassable(value);
+  if (typeof value !== 'object' || value === null) return true;
+  if (depth >= MAX_DEPTH) return false;
+  return Object.entries(value).every(([key, entry]) => isPassable(key) && isPassableJson(entry, depth + 1));
+}
 /** The lane of a project in which a run waits its turn. */
 export const lane = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,39}$/, 'lower case letters, digits, - and _; at most 40');
-export const title = z.string().trim().min(1).max(LIMITS.maxNameLength);
+export const title = argument.trim().min(1).max(LIMITS.maxNameLength);

@@ -29,6 +29,31 @@ it('PROTO-3 refuses a NUL byte in prompts and commands', () => {
   expect(CLIENT_EVENTS.execute_command.request.safeParse({ project_id, command: 'a\0' }).success).toBe(false);
 });
 
+it('PROTO-7 refuses, rather than changes, text that cannot be passed on, at any depth', () => {
+  const answer = (updated_input: unknown) =>
+    CLIENT_EVENTS.permission_respond.request.safeParse({
+      request_id: project_id,
+      input_hash: 'h',
+      behavior: 'allow',
+      updated_input,
+    }).success;
+  let deep: Record<string, unknown> = {};
+  for (let depth = 0; depth < 3500; depth += 1) deep = { deep };
+  expect(answer({ command: 'ls', nested: [{ a: 1 }] })).toBe(true);
+  for (const bad of [{ command: 'a\0b' }, { 'a\0': 1 }, { nested: [{ text: '\ud800' }] }, deep]) {
+    expect(answer(bad)).toBe(false);
+  }
+  const command = (text: string) =>
+    CLIENT_EVENTS.execute_command.request.safeParse({ project_id, command: [text] }).success;
+  expect([command('\ud800'), command('\ud83d\ude00')]).toEqual([false, true]);
+  const create = (fields: object) => CLIENT_EVENTS.project_create.request.safeParse({ path: '/a', ...fields }).success;
+  expect([create({ name: 'a\0' }), create({ image: '--privileged' }), create({ image: 'debian:bookworm' })]).toEqual([
+    false,
+    false,
+    true,
+  ]);
+});
+
 it('PROTO-4 bounds a prompt by bytes, not characters', () => {
   const request = (prompt: string) => CLIENT_EVENTS.execute.request.safeParse({ project_id, prompt }).success;
   expect(request('é'.repeat(256 * 1024))).toBe(true);

@@ -145,6 +145,81 @@ it('DATA-19 the broker knows a live process by its token and no ended one', asyn
     runId: result.run.runId,
   });
   expect(await fixture.directory.findOwner('another')).toBeUndefined();
-  await fixture.execution.processEnded(processId, { state: 'exited', exitCode: 0 });
+  const guard = { processEpoch: 1, lease: fixture.lease };
+  await fixture.execution.processEnded(processId, { state: 'exited', exitCode: 0 }, guard);
   expect(await fixture.directory.findOwner('secret-of-the-process')).toBeUndefined();
+});
+
+describe('the end of a process', () => {
+  const stateOf = async (processId: string) => {
+    const row = await fixture.database.db.run((client) => client.process.findUnique({ where: { id: processId } }));
+    return row?.state;
+  };
+  const lost = { state: 'lost' } as const;
+
+  it('DATA-20 is not written down by a worker whose lease another one has taken, whatever it has read since', async () => {
+    const { process } = await startCommand();
+    const { processId } = process;
+    const asleep = fixture.lease;
+    await fixture.database.db.run(
+      (client) => client.$executeRaw`UPDATE host SET lease_until = clock_timestamp() - interval '1 second'
+        WHERE id = ${asleep.hostId}::uuid`,
+    );
+    // Expired and not taken yet: it is too late already.
+    const stale = { processEpoch: process.epoch, lease: asleep };
+    await expect(fixture.execution.processEnded(processId, lost, stale)).rejects.toMatchObject({ code: 'write.fenced' });
+    const held = { leaseMs: 60_000, maxRuns: 4, projectRoots: ['/srv'], info: {} };
+    const taken = await fixture.hosts.acquire({ ...held, engineId: 'engine-1', holderId: newId() });
+    if (taken === undefined) throw new Error('the lease was not free');
+    fixture.lease = taken;
+    const fresh = (await fixture.execution.liveProcesses(asleep.hostId)).find((row) => row.processId === processId);
+    const awake = { processEpoch: fresh?.epoch ?? 0, lease: asleep };
+    await expect(fixture.execution.processEnded(processId, lost, awake)).rejects.toMatchObject({ code: 'write.fenced' });
+    expect(await stateOf(processId)).toBe('starting');
+    await fixture.execution.processEnded(processId, lost, { ...awake, lease: taken });
+    expect(await stateOf(processId)).toBe('lost');
+  });
+
+  it('DATA-20 is not written down under an epoch of before, nor by the holder of another host', async () => {
+    const { claimed, process } = await startCommand();
+    const { processId, epoch } = process;
+    await fixture.execution.adoptProcess(fenceOf(claimed), processId);
+    const other = await fixture.hosts.acquire({
+      engineId: newId(),
+      holderId: newId(),
+      leaseMs: 60_000,
+      maxRuns: 1,
+      projectRoots: [],
+      info: {},
+    });
+    if (other === undefined) throw new Error('a new host was held');
+    for (const guard of [
+      { processEpoch: epoch, lease: fixture.lease },
+      { processEpoch: epoch + 1, lease: other },
+    ]) {
+      await expect(fixture.execution.processEnded(processId, lost, guard)).rejects.toMatchObject({
+        code: 'write.fenced',
+      });
+    }
+    expect(await stateOf(processId)).toBe('starting');
+  });
+
+  it('DATA-20 is written down once: what ended, or went with its project, stays as it is', async () => {
+    const { process } = await startCommand();
+    const guard = { processEpoch: process.epoch, lease: fixture.lease };
+    await fixture.execution.processEnded(process.processId, { state: 'exited', exitCode: 0 }, guard);
+    await fixture.execution.processEnded(process.processId, lost, { ...guard, processEpoch: 99 });
+    expect(await stateOf(process.processId)).toBe('exited');
+    await fixture.execution.processEnded(newId(), lost, guard);
+  });
+
+  it('DATA-21 is written down with the end of a run that gives it up, or not at all', async () => {
+    const { claimed, process } = await startCommand();
+    const outcome = { status: 'failed', activeMs: 1, abandonsProcess: true } as const;
+    const old = { ...fenceOf(claimed), runEpoch: claimed.run.epoch - 1 };
+    await expect(fixture.execution.finish(old, outcome)).rejects.toMatchObject({ code: 'write.fenced' });
+    expect(await stateOf(process.processId)).toBe('starting');
+    await fixture.execution.finish(fenceOf(claimed), outcome);
+    expect(await stateOf(process.processId)).toBe('lost');
+  });
 });

@@ -71,6 +71,27 @@ it('DATA-1 locks the head before any row of a run', async () => {
   }
 });
 
+it('DATA-20 lets others read and write while one project is in a rush', async () => {
+  const [rushed, other] = [await createProject(fixture), await createProject(fixture)];
+  const blocker = new pg.Client({ connectionString: fixture.database.url });
+  await blocker.connect();
+  try {
+    await blocker.query('BEGIN');
+    await blocker.query('SELECT 1 FROM project_head WHERE project_id = $1 FOR UPDATE', [rushed.projectId]);
+    // More than the pool has connections; all of them wait for the head that is held.
+    const waiting = Array.from({ length: 40 }, () =>
+      fixture.runs.enqueueCommand(newCommand(fixture, rushed.projectId)),
+    );
+    await waitingBackend(blocker);
+    await fixture.runs.enqueueCommand(newCommand(fixture, other.projectId));
+    expect((await fixture.runs.queue(other.projectId)).lanes).toHaveLength(1);
+    await blocker.query('COMMIT');
+    expect(await Promise.all(waiting)).toHaveLength(40);
+  } finally {
+    await blocker.end();
+  }
+});
+
 it('DATA-2 dispatches the first run of a lane only, and the next one when it ends', async () => {
   const project = await createProject(fixture);
   const first = await fixture.runs.enqueuePrompt(newPrompt(fixture, project.projectId));

@@ -1,6 +1,6 @@
 // Binds the catalogue of client events to a socket: every event is checked, served in order and acknowledged exactly once.
 import type { Socket } from 'socket.io';
-import { AppError, type Clock, toAppError } from '#kernel';
+import { AppError, type Clock, toAppError, KeyedQueue } from '#kernel';
 import { type Logger, type Metrics, newCorrelationId } from '#observability';
 import { type Ack, CLIENT_EVENTS } from '#protocol';
 import { type AccessPolicy, type Grant, scopeOf } from './access.js';
@@ -8,7 +8,6 @@ import type { ClientConnection } from './client-connection.js';
 import { toErrorObject } from './error-object.js';
 import { frameBytes } from './frame-decoder.js';
 import { knownEvent } from './handler-table.js';
-import { KeyedQueue } from './keyed-queue.js';
 import { invalidPayload, parsePayload } from './payload.js';
 import { logRequest } from './request-log.js';
 import type { HandlerTable, RequestContext } from './request-context.js';

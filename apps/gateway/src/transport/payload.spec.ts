@@ -25,7 +25,7 @@ describe('GW-7', () => {
     const fields = fieldsOf(() =>
       parsePayload(CLIENT_EVENTS.execute_command.request, { project_id, command: ['echo', 'a\0b'] }),
     );
-    expect(fields).toEqual([{ path: 'command.1', message: 'must not contain a NUL byte' }]);
+    expect(fields).toEqual([{ path: 'command.1', message: 'must not contain a NUL byte or half a surrogate pair' }]);
   });
 
   it('GW-7 names a value of a wrong kind altogether', () => {

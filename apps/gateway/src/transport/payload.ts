@@ -9,6 +9,8 @@ export interface FieldProblem {
 }
 
 const MAX_PROBLEMS = 20;
+/** Names of unknown keys are the client's own and may be long. */
+const MAX_TEXT = 500;
 
 /** Throws `request.invalid_payload` whose details are `{ fields: FieldProblem[] }`. Never repeats a value. */
 export function parsePayload<T>(schema: z.ZodType<T>, payload: unknown): T {
@@ -31,7 +33,7 @@ function problemsOf(issue: z.core.$ZodIssue, prefix: PropertyKey[] = []): FieldP
     const meant = issue.errors.find((branch) => !branch.some(isWrongKind));
     if (meant !== undefined) return meant.flatMap((inner) => problemsOf(inner, path));
   }
-  return [{ path: path.map(String).join('.'), message: issue.message }];
+  return [{ path: path.map(String).join('.').slice(0, MAX_TEXT), message: issue.message.slice(0, MAX_TEXT) }];
 }
 
 /** The branch of a union that a payload was not meant for: it is of another type altogether. */

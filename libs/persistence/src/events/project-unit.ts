@@ -165,6 +165,14 @@ export async function inProject<T>(
   projectId: string,
   work: (unit: ProjectUnit) => Promise<T>,
 ): Promise<Committed<T>> {
+  return db.projects.run(projectId, () => inTransaction(db, projectId, work));
+}
+
+async function inTransaction<T>(
+  db: Database,
+  projectId: string,
+  work: (unit: ProjectUnit) => Promise<T>,
+): Promise<Committed<T>> {
   return db.transaction(async (tx) => {
     const locked = await tx.$queryRaw<unknown[]>`
       SELECT project_id FROM project_head WHERE project_id = ${projectId}::uuid FOR UPDATE`;

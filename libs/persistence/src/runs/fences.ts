@@ -1,5 +1,5 @@
 // The comparison behind every write of a worker (R4): an old epoch changes nothing.
-import type { ProcessFence, RunFence, RunRecord } from '#domain';
+import type { ProcessEndGuard, ProcessFence, RunFence, RunRecord } from '#domain';
 import { AppError } from '#kernel';
 import type { Tx } from '../database.js';
 import { toRun } from './run-rows.js';
@@ -27,4 +27,23 @@ export async function moveOffset(
       cost_usd = COALESCE(${move.costUsd ?? null}::numeric, cost_usd)
     WHERE id = ${fence.processId}::uuid AND epoch = ${fence.processEpoch} AND out_offset = ${move.fromOffset}`;
   if (updated !== 1) throw fenced();
+}
+
+/** Writes down the end of a process that is not over yet, if the guard holds. Throws `write.fenced`. */
+export async function endProcess(
+  client: Pick<Tx, '$executeRaw' | 'process'>,
+  processId: string,
+  facts: { state: 'exited' | 'lost'; exitCode?: number | null; exitSignal?: string | null },
+  { processEpoch, lease }: ProcessEndGuard,
+): Promise<void> {
+  const updated = await client.$executeRaw`UPDATE process SET state = ${facts.state}, ended_at = clock_timestamp(),
+      exit_code = ${facts.exitCode ?? null}::int, exit_signal = ${facts.exitSignal ?? null}
+    FROM project, host
+    WHERE process.id = ${processId}::uuid AND process.state IN ('starting', 'live') AND process.epoch = ${processEpoch}
+      AND project.id = process.project_id AND host.id = project.host_id
+      AND host.id = ${lease.hostId}::uuid AND host.holder_id = ${lease.holderId}::uuid AND host.epoch = ${lease.epoch}
+      AND host.lease_until > clock_timestamp()`;
+  if (updated === 1) return;
+  const open = await client.process.count({ where: { id: processId, state: { in: ['starting', 'live'] } } });
+  if (open > 0) throw fenced();
 }

@@ -11,6 +11,7 @@ export async function finishRun(unit: ProjectUnit, run: RunRecord, outcome: RunO
   await closeQuestions(unit, run);
   const row = await unit.tx.run.update({ where: { id: run.runId }, data: finalColumns(run, outcome) });
   await unit.tx.intent.updateMany({ where: { runId: run.runId, appliedAt: null }, data: { appliedAt: new Date() } });
+  if (outcome.abandonsProcess === true && run.processId !== null) await abandonProcess(unit, run.processId);
   if (run.sessionId !== null) await updateSession(unit, run.sessionId, outcome);
   await unit.append([...(outcome.events ?? []), runFinished(run, outcome, row.durationMs ?? undefined)]);
   unit.queueChanged();
@@ -36,6 +37,14 @@ function finalColumns(run: RunRecord, outcome: RunOutcome): Prisma.RunUpdateInpu
     costUsd: outcome.costUsd ?? null,
     ...(outcome.endOffset === undefined ? {} : { endOffset: outcome.endOffset }),
   };
+}
+
+/** Under the run's lock nobody else has its process: another run is given it only after this one is over. */
+async function abandonProcess(unit: ProjectUnit, processId: string): Promise<void> {
+  await unit.tx.process.updateMany({
+    where: { id: processId, state: { in: ['starting', 'live'] } },
+    data: { state: 'lost', endedAt: new Date() },
+  });
 }
 
 async function updateSession(unit: ProjectUnit, sessionId: string, outcome: RunOutcome): Promise<void> {

@@ -13,6 +13,7 @@ import {
   type OutputCommit,
   type PermissionAnswer,
   type PermissionRecord,
+  type ProcessEndGuard,
   type ProcessFence,
   type ProcessRecord,
   type RunFence,
@@ -31,7 +32,7 @@ import { inProject, type ProjectUnit } from '../events/project-unit.js';
 import { toPermission } from '../permissions/permission-rows.js';
 import { storableList, storable, storableText } from '../storable.js';
 import { claimRun } from './claim.js';
-import { fenced, lockRun, moveOffset } from './fences.js';
+import { endProcess, fenced, lockRun, moveOffset } from './fences.js';
 import { finishRun } from './finish.js';
 import { permissionClosed, permissionRequested } from './run-events.js';
 import { toProcess } from './run-rows.js';
@@ -181,18 +182,9 @@ export class PgExecutionStore implements ExecutionStore {
   async processEnded(
     processId: string,
     facts: { state: 'exited' | 'lost'; exitCode?: number | null; exitSignal?: string | null },
+    guard: ProcessEndGuard,
   ): Promise<void> {
-    await this.db.run((client) =>
-      client.process.updateMany({
-        where: { id: processId, state: { in: ['starting', 'live'] } },
-        data: {
-          state: facts.state,
-          exitCode: facts.exitCode ?? null,
-          exitSignal: facts.exitSignal ?? null,
-          endedAt: new Date(),
-        },
-      }),
-    );
+    await this.db.run((client) => endProcess(client, processId, facts, guard));
   }
 
   async processCost(processId: string): Promise<number> {

@@ -42,3 +42,13 @@ it('GW-9 starts the first task of a key at once', () => {
   });
   expect(started).toBe(true);
 });
+
+it('GW-9 goes on after a task that failed, and gives each caller its own result', async () => {
+  const queue = new KeyedQueue();
+  const failed = queue.run('a', async () => {
+    throw new Error('this one');
+  });
+  const next = queue.run('a', async () => 'that one');
+  await expect(failed).rejects.toThrow('this one');
+  await expect(next).resolves.toBe('that one');
+});
