@@ -64,6 +64,23 @@ describe('ProjectSession', () => {
     ]);
   });
 
+  it('WEB-31 joins again from where it is when the server says that it fell too far behind', async () => {
+    const history = new History(3);
+    const { connection, session, seqs } = open(history);
+    session.start();
+    connection.connect();
+    await settled();
+    history.size = 8;
+    const notice = { code: 'resync_required', message: 'Join again.' };
+    connection.push('server_notice', { ...notice, project_id: 'another' });
+    await settled();
+    expect(connection.payloads('project_join')).toHaveLength(1);
+    connection.push('server_notice', { ...notice, project_id: PROJECT });
+    await settled();
+    expect(seqs()).toEqual(upTo(8));
+    expect(connection.payloads('project_join').at(-1)).toEqual({ project_id: PROJECT, since_seq: 3 });
+  });
+
   it('WEB-7 fills a hole in what was pushed by itself', async () => {
     const history = new History(3);
     const { connection, session, seqs } = open(history);

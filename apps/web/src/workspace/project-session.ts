@@ -42,6 +42,10 @@ export class ProjectSession {
       connection.on('queue_changed', (queue) => {
         if (queue.project_id === projectId) this.apply({ type: 'queue', queue });
       }),
+      connection.on('server_notice', (notice) => {
+        // Too far behind to be sent everything: the server has ended the subscription.
+        if (notice.code === 'resync_required' && notice.project_id === projectId) void this.join(true);
+      }),
       connection.state.subscribe(() => void this.join()),
     ];
     void this.join();

@@ -50,7 +50,9 @@ export class Workspace {
       this.connection.on('event', ({ type }) => {
         if (TELLING.has(type)) this.projects.refreshSoon();
       }),
-      this.connection.on('server_notice', ({ message }) => this.notices.tell(message)),
+      this.connection.on('server_notice', ({ code, message }) => {
+        if (code !== 'resync_required') this.notices.tell(message); // the session of that project sees to it
+      }),
     ];
     this.connection.open();
   }
