@@ -25,6 +25,8 @@ export interface DataLayout {
   supervisorSocket: string;
   brokerSocket: string;
   adminToken: string;
+  /** The key that the demo model wants. */
+  demoModelKey: string;
 }
 
 /** A short name that is the same for the same folder and different for two checkouts. */
@@ -54,6 +56,7 @@ export function dataLayout(root: string, uid = process.getuid?.() ?? 0): DataLay
     supervisorSocket: join(sockets, 'run', 'supervisor.sock'),
     brokerSocket: join(sockets, 'broker', 'broker.sock'),
     adminToken: at('secrets', 'admin-token'),
+    demoModelKey: at('secrets', 'demo-model-key'),
   };
 }
 

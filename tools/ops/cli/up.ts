@@ -104,7 +104,7 @@ async function choosePorts(
       demo: config.demoModel
         ? {
             port: await choose('demo-model', '127.0.0.1', DEMO_PORT, false),
-            key: keepSecret(join(layout.secrets, 'demo-model-key'), 'demo-'),
+            key: keepSecret(layout.demoModelKey, 'demo-'),
           }
         : undefined,
     };

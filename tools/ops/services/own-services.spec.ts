@@ -1,6 +1,7 @@
 // What each service is given.
 import { environmentFor } from '#config';
 import { dataLayout } from '../data-layout.ts';
+import { fingerprintOf } from '../supervisor/service-spec.ts';
 import { baseEnvironment, ownServices, type ServicePlan } from './own-services.ts';
 import { probeUrl } from './readiness.ts';
 
@@ -46,7 +47,10 @@ describe("Gantry's own services", () => {
   it('OPS-11 nobody else has the key of the demo model, and clients are told of it', () => {
     const specs = specsOf({ demo: { port: 7424, key: 'demo-key' } });
     const holders = specs.filter((spec) => JSON.stringify(spec).includes('demo-key')).map(({ name }) => name);
-    expect(holders).toEqual(['demo-model', 'broker']);
+    expect(holders).toEqual(['broker']);
+    expect(named('demo-model', specs).argv).toContain('/d/secrets/demo-model-key');
+    const renewed = specsOf({ demo: { port: 7424, key: 'another' } });
+    expect(fingerprintOf(named('demo-model', renewed))).not.toBe(fingerprintOf(named('demo-model', specs)));
     expect(named('broker', specs).env).toMatchObject({ GANTRY_MODEL_BASE_URL: 'http://127.0.0.1:7424' });
     expect(named('gateway', specs).env['GANTRY_DEMO_MODEL']).toBe('1');
     expect(named('gateway').env['GANTRY_DEMO_MODEL']).toBe('0');

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { Environment } from '#config';
 import { checkout } from '../checkout.ts';
-import type { DataLayout } from '../data-layout.ts';
+import { shortHash, type DataLayout } from '../data-layout.ts';
 import type { ToolFiles } from '../engine/tool-cache.ts';
 import type { ServiceSpec } from '../supervisor/service-spec.ts';
 
@@ -38,10 +38,17 @@ export function ownServices(plan: ServicePlan, given: EnvironmentOf, base: Recor
     stopTimeoutMs: WORKER_STOP_MS,
     version: plan.version,
   });
-  const { demo } = plan;
-  const demoArguments = demo && ['--port', String(demo.port), '--key', demo.key];
+  const { demo, layout } = plan;
+  const demoArguments = demo && ['--port', String(demo.port), '--key-file', layout.demoModelKey];
   return [
-    ...(demoArguments ? [service('demo-model', 'libs/testing/src/model-stand-in/main.js', {}, demoArguments)] : []),
+    ...(demoArguments
+      ? [
+          {
+            ...service('demo-model', 'libs/testing/src/model-stand-in/main.js', {}, demoArguments),
+            version: `${plan.version} ${shortHash(demo.key)}`, // the file's content is not part of the command line
+          },
+        ]
+      : []),
     {
       ...service('broker', 'apps/broker/src/main.js', { ...given('broker'), ...brokerSettings(plan) }),
       takesOver: plan.layout.brokerSocket,

@@ -1,4 +1,4 @@
-// Process of the demo model: `node main.js --port 0 --key <key>`.
+// Process of the demo model: `node main.js --port 0 --key-file <path>`.
 import { runCommandLine, USAGE } from './command-line.js';
 
 async function main(): Promise<void> {

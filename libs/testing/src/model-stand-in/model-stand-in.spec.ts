@@ -1,4 +1,7 @@
 // The stand-in over real HTTP: who may ask, what a stream looks like on the wire, and how it breaks.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { runCommandLine } from './command-line.js';
@@ -211,10 +214,30 @@ describe('the command line of the demo model', () => {
     await started!.close();
   });
 
-  it.each([[[]], [['--key', 'k', '--port', '70000']], [['--key', 'k', '--port', '']], [['--nonsense']]])(
-    'DEMO-19 refuses the arguments %j',
-    async (argv) => {
-      await expect(runCommandLine(argv, () => undefined)).rejects.toThrow();
-    },
-  );
+  it('DEMO-22 takes its key from a file', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'gantry-demo-key-'));
+    const file = join(folder, 'key');
+    try {
+      writeFileSync(file, 'from-a-file\n');
+      const started = await runCommandLine(['--key-file', file], () => undefined);
+      const headers = { 'x-api-key': 'from-a-file' };
+      expect((await fetch(`${started!.url}/v1/models`, { headers })).status).toBe(200);
+      await started!.close();
+      writeFileSync(file, '\n');
+      await expect(runCommandLine(['--key-file', file], () => undefined)).rejects.toThrow('holds no key');
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it.each([
+    [[]],
+    [['--key', 'k', '--port', '70000']],
+    [['--key', 'k', '--port', '']],
+    [['--nonsense']],
+    [['--key', 'k', '--key-file', '/dev/null']],
+    [['--key-file', '/no/such/file']],
+  ])('DEMO-19 refuses the arguments %j', async (argv) => {
+    await expect(runCommandLine(argv, () => undefined)).rejects.toThrow();
+  });
 });
