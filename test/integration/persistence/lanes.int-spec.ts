@@ -71,7 +71,7 @@ it('DATA-1 locks the head before any row of a run', async () => {
   }
 });
 
-it('DATA-20 lets others read and write while one project is in a rush', async () => {
+it('DATA-24 lets others read and write while one project is in a rush', async () => {
   const [rushed, other] = [await createProject(fixture), await createProject(fixture)];
   const blocker = new pg.Client({ connectionString: fixture.database.url });
   await blocker.connect();
