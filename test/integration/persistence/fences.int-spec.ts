@@ -157,7 +157,7 @@ describe('the end of a process', () => {
   };
   const lost = { state: 'lost' } as const;
 
-  it('DATA-20 is not written down by a worker whose lease another one has taken, whatever it has read since', async () => {
+  it('DATA-21 is not written down by a worker whose lease another one has taken, whatever it has read since', async () => {
     const { process } = await startCommand();
     const { processId } = process;
     const asleep = fixture.lease;
@@ -167,20 +167,24 @@ describe('the end of a process', () => {
     );
     // Expired and not taken yet: it is too late already.
     const stale = { processEpoch: process.epoch, lease: asleep };
-    await expect(fixture.execution.processEnded(processId, lost, stale)).rejects.toMatchObject({ code: 'write.fenced' });
+    await expect(fixture.execution.processEnded(processId, lost, stale)).rejects.toMatchObject({
+      code: 'write.fenced',
+    });
     const held = { leaseMs: 60_000, maxRuns: 4, projectRoots: ['/srv'], info: {} };
     const taken = await fixture.hosts.acquire({ ...held, engineId: 'engine-1', holderId: newId() });
     if (taken === undefined) throw new Error('the lease was not free');
     fixture.lease = taken;
     const fresh = (await fixture.execution.liveProcesses(asleep.hostId)).find((row) => row.processId === processId);
     const awake = { processEpoch: fresh?.epoch ?? 0, lease: asleep };
-    await expect(fixture.execution.processEnded(processId, lost, awake)).rejects.toMatchObject({ code: 'write.fenced' });
+    await expect(fixture.execution.processEnded(processId, lost, awake)).rejects.toMatchObject({
+      code: 'write.fenced',
+    });
     expect(await stateOf(processId)).toBe('starting');
     await fixture.execution.processEnded(processId, lost, { ...awake, lease: taken });
     expect(await stateOf(processId)).toBe('lost');
   });
 
-  it('DATA-20 is not written down under an epoch of before, nor by the holder of another host', async () => {
+  it('DATA-21 is not written down under an epoch of before, nor by the holder of another host', async () => {
     const { claimed, process } = await startCommand();
     const { processId, epoch } = process;
     await fixture.execution.adoptProcess(fenceOf(claimed), processId);
@@ -204,7 +208,7 @@ describe('the end of a process', () => {
     expect(await stateOf(processId)).toBe('starting');
   });
 
-  it('DATA-20 is written down once: what ended, or went with its project, stays as it is', async () => {
+  it('DATA-21 is written down once: what ended, or went with its project, stays as it is', async () => {
     const { process } = await startCommand();
     const guard = { processEpoch: process.epoch, lease: fixture.lease };
     await fixture.execution.processEnded(process.processId, { state: 'exited', exitCode: 0 }, guard);
@@ -213,7 +217,7 @@ describe('the end of a process', () => {
     await fixture.execution.processEnded(newId(), lost, guard);
   });
 
-  it('DATA-21 is written down with the end of a run that gives it up, or not at all', async () => {
+  it('DATA-22 is written down with the end of a run that gives it up, or not at all', async () => {
     const { claimed, process } = await startCommand();
     const outcome = { status: 'failed', activeMs: 1, abandonsProcess: true } as const;
     const old = { ...fenceOf(claimed), runEpoch: claimed.run.epoch - 1 };

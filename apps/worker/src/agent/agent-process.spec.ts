@@ -189,6 +189,14 @@ describe('attachAgent', () => {
     expect(stage.log).toEqual(['adopt own', 'attach own at 300 epoch 5']);
   });
 
+  it('ENG-47, AGT-38 makes its own process live when whoever started it did not live to say so', async () => {
+    const stage = new Stage();
+    stage.process = record('own', { state: 'starting' });
+    stage.infos.set('own', { pid: 7 });
+    await stage.attach();
+    expect(stage.log).toEqual(['adopt own', 'live', 'open over a live one', 'attach own at 300 epoch 5']);
+  });
+
   it('AGT-38 replaces a process that was registered in this boot and never started', async () => {
     const stage = new Stage();
     stage.process = record('unborn', { state: 'starting' });

@@ -1,7 +1,7 @@
 // Finds or starts the process of an agent's run: the warm one of its conversation, its own after a change of workers, or a new
 // one that goes on with the conversation (R7). A prompt is never given to two processes.
 import { randomBytes } from 'node:crypto';
-import type { ProcessInfo, ProcessOutput, ProcessRecord } from '#domain';
+import type { ProcessFence, ProcessInfo, ProcessOutput, ProcessRecord } from '#domain';
 import { isAppError, newId } from '#kernel';
 import type { RunContext } from '../runs/run-driver.port.js';
 import type { AgentPlan, AgentSession } from './agent-driver.port.js';
@@ -32,7 +32,7 @@ export class LostAgentError extends Error {
   override readonly name = 'LostAgentError';
 }
 
-interface Attaching {
+export interface Attaching {
   parts: AgentRunParts;
   context: RunContext;
   plan: AgentPlan;
@@ -49,7 +49,7 @@ export async function attachAgent(attaching: Attaching): Promise<AttachedAgent> 
     const warm = await useWarm(attaching, warmProcess);
     if (warm !== undefined) return warm;
   }
-  return launch(attaching);
+  return launchAgent(attaching);
 }
 
 /** The run had begun under an earlier attachment. */
@@ -61,11 +61,13 @@ async function adoptOwn(attaching: Attaching, recorded: ProcessRecord): Promise<
   if (info === undefined) {
     // Registered in this boot and never started. Its token is lost with the worker that made it, so another takes its place.
     const unborn = recorded.state === 'starting' && recorded.bootId === context.connection.bootId;
-    await parts.executions.processEnded(processId, { state: 'lost' });
+    const guard = { processEpoch: recorded.epoch, lease: context.lease };
+    await parts.executions.processEnded(processId, { state: 'lost' }, guard);
     if (!unborn) throw new LostAgentError();
-    return launch(attaching);
+    return launchAgent(attaching);
   }
   const { process, startOffset } = await parts.executions.adoptProcess(context.fence, processId);
+  context.heldProcess = fenceOf(process);
   const inputKeys = new Set(info.inputKeys);
   const key = parts.agent.promptKey(context.claimed.run.runId);
   // With so much input in between, the oldest keys are forgotten; output of this run shows that it has begun.
@@ -80,11 +82,12 @@ async function useWarm(attaching: Attaching, recorded: ProcessRecord): Promise<A
   const info = await infoOf(context, recorded.processId);
   if (info?.state !== 'running' || recorded.fingerprint !== plan.fingerprint || !plan.reusable) {
     session?.close();
-    await parts.warm.retire(context.connection, recorded);
+    await parts.warm.retire(context.connection, recorded, context.lease);
     parts.warm.release(recorded.processId);
     return undefined;
   }
   const { process } = await parts.executions.adoptProcess(context.fence, recorded.processId);
+  context.heldProcess = fenceOf(process);
   if (session === undefined) return attachLive(attaching, process, info, { promptSent: false });
   session.serve(attaching.host);
   attaching.host.processStarted(process);
@@ -99,6 +102,11 @@ async function attachLive(
   { promptSent }: { promptSent: boolean },
 ): Promise<AttachedAgent> {
   const { parts, context, plan, host } = attaching;
+  if (info.state === 'running' && process.state === 'starting') {
+    // Whoever started it did not live to say so; only a live one is found again as warm, or ended when it is idle for too long.
+    const bootId = info.bootId ?? context.connection.bootId;
+    await parts.executions.processLive(fenceOf(process), { pid: info.pid, bootId });
+  }
   host.processStarted(process);
   const session = info.state === 'running' ? await parts.agent.open(plan, host, { kind: 'attach' }) : undefined;
   return {
@@ -112,7 +120,8 @@ async function attachLive(
   };
 }
 
-async function launch(attaching: Attaching): Promise<AttachedAgent> {
+/** A new process, which goes on with the conversation if there is one. */
+export async function launchAgent(attaching: Attaching): Promise<AttachedAgent> {
   const { parts, context, plan, host } = attaching;
   const { claimed, connection, fence } = context;
   const token = randomBytes(32).toString('hex');
@@ -125,6 +134,7 @@ async function launch(attaching: Attaching): Promise<AttachedAgent> {
     tokenHash: sha256(token),
     bootId: connection.bootId,
   });
+  context.heldProcess = fenceOf(process);
   const resume = claimed.session?.agentSessionId ?? null;
   const session = await parts.agent.open(plan, host, { kind: 'launch', token, resume });
   try {
@@ -132,10 +142,7 @@ async function launch(attaching: Attaching): Promise<AttachedAgent> {
     const { argv, env } = await Promise.race([host.command, session.ready.then(() => host.command)]);
     const { processId, epoch } = process;
     const info = await connection.start({ processId, argv, env, cwd: plan.cwd, stdin: 'pipe', epoch });
-    await parts.executions.processLive(
-      { processId, processEpoch: epoch },
-      { pid: info.pid, bootId: connection.bootId },
-    );
+    await parts.executions.processLive(fenceOf(process), { pid: info.pid, bootId: connection.bootId });
     host.processStarted(process);
     return { ...(await attached(context, process)), session, promptSent: false, needsSettings: false, token };
   } catch (error) {
@@ -143,6 +150,8 @@ async function launch(attaching: Attaching): Promise<AttachedAgent> {
     throw error;
   }
 }
+
+const fenceOf = ({ processId, epoch }: ProcessRecord): ProcessFence => ({ processId, processEpoch: epoch });
 
 type Bare = Pick<AttachedAgent, 'process' | 'output' | 'replayUntil' | 'inputKeys' | 'reattached' | 'token'>;
 

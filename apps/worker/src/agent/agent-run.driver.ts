@@ -21,12 +21,13 @@ export class AgentRunDriver implements RunDriver {
    * A process that ended with its run is written down as ended, and its spool may go: not before, because the end of the run
    * is read from there if this worker dies. One that lives after an answer is warm; after a stop it survived KILL and is given up.
    */
-  async finished({ connection }: RunContext, { processId, status }: RunRecord): Promise<void> {
-    if (processId === null) return;
+  async finished({ connection, lease, heldProcess }: RunContext, { status }: RunRecord): Promise<void> {
+    if (heldProcess === undefined) return;
+    const { processId, processEpoch } = heldProcess;
     const { executions } = this.parts;
     const info = (await connection.list()).find((process) => process.processId === processId);
     if (info?.exit === null && (status === 'succeeded' || status === 'failed')) return;
-    await executions.processEnded(processId, endOf(info?.exit ?? null));
+    await executions.processEnded(processId, endOf(info?.exit ?? null), { processEpoch, lease });
     if (info?.state === 'exited') await connection.forget(processId, { epoch: info.epoch });
   }
 }

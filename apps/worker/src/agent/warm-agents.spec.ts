@@ -1,6 +1,6 @@
 // Which idle agents are ended, and that none is ended under a run that wants it.
 import type { ProcessOutput, ProcessRecord, SandboxConnection } from '#domain';
-import { systemClock } from '#kernel';
+import { AppError, systemClock } from '#kernel';
 import { createLogger } from '#observability';
 import type { AgentSession } from './agent-driver.port.js';
 import { WarmAgents } from './warm-agents.js';
@@ -11,15 +11,22 @@ const MINUTE_MS = 60_000;
 /** A host with idle agents; `log` has what was done to them. */
 class Host {
   readonly log: string[] = [];
+  readonly guards: unknown[] = [];
   idle: ProcessRecord[] = [];
   /** What happens when an agent's stdin is closed. */
   closing: () => Promise<void> = async () => undefined;
   connected = true;
+  /** Another worker holds the host by now. */
+  fenced = false;
 
   readonly warm = new WarmAgents({
     executions: {
       idleAgents: async () => this.idle,
-      processEnded: async (processId, { state }) => void this.log.push(`${processId} ${state}`),
+      processEnded: async (processId, { state }, guard) => {
+        this.guards.push(guard);
+        if (this.fenced) throw new AppError('write.fenced', 'Another worker has it.');
+        this.log.push(`${processId} ${state}`);
+      },
     },
     connectionTo: async () => (this.connected ? this.connection : undefined),
     idleMs: 10 * MINUTE_MS,
@@ -115,6 +122,15 @@ describe('WarmAgents', () => {
     host.agents({ agent: 60 });
     await host.warm.sweep(lease);
     expect(host.log[0]).toBe('session closed');
+  });
+
+  it('DATA-21 says under which epoch and lease an agent ended, and forgets nothing when others have it', async () => {
+    const host = new Host();
+    host.agents({ old: 60 });
+    host.fenced = true;
+    await host.warm.sweep(lease);
+    expect(host.guards).toEqual([{ processEpoch: 1, lease }]);
+    expect(host.log).toEqual(['old stdin closed']);
   });
 
   it('AGT-37 writes down as lost what went with its container', async () => {

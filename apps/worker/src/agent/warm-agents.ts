@@ -52,7 +52,7 @@ export class WarmAgents {
     const due = idle.filter((process, index) => index < surplus || process.lastUsedAt.getTime() <= oldest);
     for (const process of due) {
       if (this.#reserved.has(process.processId)) continue;
-      const ending = this.#evict(process).catch((error: unknown) => {
+      const ending = this.#evict(process, lease).catch((error: unknown) => {
         logError(this.parts.logger, error, { doing: 'end idle agent', process_id: process.processId });
       });
       this.#ending.set(process.processId, ending);
@@ -62,10 +62,11 @@ export class WarmAgents {
   }
 
   /** Ends an agent that no run uses: closes its stdin, stops it if it does not end by itself, forgets its spool. */
-  async retire(connection: SandboxConnection, process: ProcessRecord): Promise<void> {
+  async retire(connection: SandboxConnection, process: ProcessRecord, lease: HostLease): Promise<void> {
     this.#take(process.processId)?.close();
     const ended = await this.end(connection, process);
-    await this.parts.executions.processEnded(process.processId, { state: ended ? 'exited' : 'lost' });
+    const guard = { processEpoch: process.epoch, lease };
+    await this.parts.executions.processEnded(process.processId, { state: ended ? 'exited' : 'lost' }, guard);
     if (ended) await connection.forget(process.processId, { epoch: process.epoch });
   }
 
@@ -95,12 +96,14 @@ export class WarmAgents {
     this.#sessions.clear();
   }
 
-  async #evict(process: ProcessRecord): Promise<void> {
+  async #evict(process: ProcessRecord, lease: HostLease): Promise<void> {
     const connection = await this.parts.connectionTo(process.sandboxId);
-    if (connection !== undefined && connection.bootId === process.bootId) return this.retire(connection, process);
+    if (connection !== undefined && connection.bootId === process.bootId)
+      return this.retire(connection, process, lease);
     // With its container the process is gone.
     this.#take(process.processId)?.close();
-    await this.parts.executions.processEnded(process.processId, { state: 'lost' });
+    const guard = { processEpoch: process.epoch, lease };
+    await this.parts.executions.processEnded(process.processId, { state: 'lost' }, guard);
   }
 
   #take(processId: string): AgentSession | undefined {

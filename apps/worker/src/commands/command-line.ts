@@ -14,9 +14,9 @@ export const commandEnvironment = (run: Pick<RunRecord, 'runId' | 'projectId'>):
   GANTRY_PROJECT_ID: run.projectId,
 });
 
-/** argv as it was given, or a shell string as the one argument of `sh -c`. Throws `command.invalid`. */
+/** argv as it was given, or a shell string as the one argument of `sh -c`; `--` because it may begin with a dash. Throws `command.invalid`. */
 export function commandArgv(run: Pick<RunRecord, 'argv' | 'shellCommand'>): string[] {
-  const argv = run.shellCommand === null ? run.argv : ['/bin/sh', '-c', run.shellCommand];
+  const argv = run.shellCommand === null ? run.argv : ['/bin/sh', '-c', '--', run.shellCommand];
   if (argv.length === 0 || argv[0] === '') throw new AppError('command.invalid', 'There is no command to run.');
   if (argv.some((word) => word.includes('\0'))) {
     throw new AppError('command.invalid', 'A command cannot contain a NUL byte.');

@@ -1,5 +1,5 @@
 // Finds or starts the process of a command run - at most once ever, whoever died in between (R4, R8).
-import type { ExecutionStore, ProcessOutput, ProcessRecord } from '#domain';
+import type { ExecutionStore, ProcessFence, ProcessInfo, ProcessOutput, ProcessRecord } from '#domain';
 import { isAppError, newId } from '#kernel';
 import type { RunContext } from '../runs/run-driver.port.js';
 import { commandArgv, commandDirectory, commandEnvironment } from './command-line.js';
@@ -34,13 +34,20 @@ async function begin(store: ProcessStore, context: RunContext) {
     tokenHash: null,
     bootId: connection.bootId,
   });
+  context.heldProcess = fenceOf(process);
   await start(store, context, process);
   return { process, runStart: 0 };
 }
 
 async function adopt(store: ProcessStore, context: RunContext, processId: string) {
   const { process, startOffset } = await store.adoptProcess(context.fence, processId);
-  if (!(await isThere(context, processId))) {
+  context.heldProcess = fenceOf(process);
+  const info = await infoOf(context, processId);
+  if (info?.state === 'running' && process.state === 'starting') {
+    // Whoever started it did not live to say so.
+    await store.processLive(fenceOf(process), factsOf(context, info));
+  }
+  if (info === undefined) {
     // Registered but not started: it still can be, since a supervisor starts an id once, over restarts too (R8).
     if (process.state !== 'starting') throw new DeadProcessError();
     await start(store, context, process);
@@ -48,8 +55,9 @@ async function adopt(store: ProcessStore, context: RunContext, processId: string
   return { process, runStart: startOffset };
 }
 
-async function start(store: ProcessStore, { claimed, connection }: RunContext, process: ProcessRecord): Promise<void> {
-  const { run } = claimed;
+async function start(store: ProcessStore, context: RunContext, process: ProcessRecord): Promise<void> {
+  const { connection } = context;
+  const { run } = context.claimed;
   const info = await connection.start({
     processId: process.processId,
     argv: commandArgv(run),
@@ -58,16 +66,21 @@ async function start(store: ProcessStore, { claimed, connection }: RunContext, p
     stdin: 'null',
     epoch: process.epoch,
   });
-  const fence = { processId: process.processId, processEpoch: process.epoch };
-  await store.processLive(fence, { pid: info.pid, bootId: connection.bootId });
+  await store.processLive(fenceOf(process), { pid: info.pid, bootId: connection.bootId });
 }
 
-async function isThere({ connection }: RunContext, processId: string): Promise<boolean> {
+const fenceOf = ({ processId, epoch }: ProcessRecord): ProcessFence => ({ processId, processEpoch: epoch });
+
+const factsOf = ({ connection }: RunContext, { pid, bootId }: ProcessInfo) => ({
+  pid,
+  bootId: bootId ?? connection.bootId,
+});
+
+async function infoOf({ connection }: RunContext, processId: string): Promise<ProcessInfo | undefined> {
   try {
-    await connection.info(processId);
-    return true;
+    return await connection.info(processId);
   } catch (error) {
-    if (isAppError(error) && error.code === 'sandbox.process_not_found') return false;
+    if (isAppError(error) && error.code === 'sandbox.process_not_found') return undefined;
     throw error;
   }
 }

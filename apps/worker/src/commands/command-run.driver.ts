@@ -33,10 +33,12 @@ export class CommandRunDriver implements RunDriver {
   }
 
   /** Its process and its spool have served; with processes left behind it stays, so that those are known (R13). */
-  async finished({ connection }: RunContext, { processId, errorCode, exitCode, exitSignal }: RunRecord): Promise<void> {
-    if (processId === null) return;
-    const lost = errorCode === 'sandbox.lost';
-    await this.parts.executions.processEnded(processId, { state: lost ? 'lost' : 'exited', exitCode, exitSignal });
+  async finished(context: RunContext, { errorCode, exitCode, exitSignal }: RunRecord): Promise<void> {
+    const { connection, lease, heldProcess } = context;
+    if (heldProcess === undefined) return;
+    const { processId, processEpoch } = heldProcess;
+    const state = errorCode === 'sandbox.lost' ? 'lost' : 'exited';
+    await this.parts.executions.processEnded(processId, { state, exitCode, exitSignal }, { processEpoch, lease });
     const known = (await connection.list()).find((info) => info.processId === processId);
     if (known?.state !== 'exited' || (known.descendants ?? 0) > 0) return;
     await connection.forget(processId, { epoch: known.epoch });

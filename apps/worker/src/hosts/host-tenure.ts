@@ -129,12 +129,12 @@ export class HostTenure implements Tenure {
   private sandboxSweep(): SandboxSweep {
     const { runtime, executions, projects, hosts, settings, logger } = this.parts;
     return new SandboxSweep({
-      hostId: this.lease.hostId,
+      lease: this.lease,
       runtime,
       executions,
       projects,
       connectionTo: (sandboxId) => this.sandboxes.connectionTo(sandboxId),
-      isAttended: (projectId) => this.registry.ofProject(projectId).length > 0,
+      attendedProjects: () => this.registry.all().map(({ dispatch }) => dispatch.projectId),
       stillHeld: async () => !this.ending && (await hosts.renew(this.lease, settings.leaseMs)),
       logger,
     });

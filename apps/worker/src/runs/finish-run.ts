@@ -9,7 +9,6 @@ import type { RunFacts } from './run-facts.js';
 export interface FinishRequest {
   claimed: ClaimedRun;
   outcome: RunOutcome;
-  broken: boolean;
   facts: RunFacts;
   /** Aborted when this worker lets go. */
   detached: AbortSignal;
@@ -33,7 +32,6 @@ export async function finishRun(
   logRunLine(parts.logger, facts.lineOf(run, outcome.status, parts.lease));
   if (facts.queueWaitMs !== null && !facts.resumed) parts.metrics.observeRunWait(run.kind, facts.queueWaitMs / 1_000);
   parts.metrics.observeRunDuration(run.kind, outcome.status, run.activeMs / 1_000);
-  if (request.broken) await abandonProcess(parts, logger, run.processId);
   return run;
 }
 
@@ -57,14 +55,4 @@ async function commitFinish(
     }
   }
   return undefined;
-}
-
-/** A process whose run was ended over an error is nobody's any more: reconciling kills it. */
-async function abandonProcess(parts: AttachmentParts, logger: Logger, processId: string | null): Promise<void> {
-  if (processId === null) return;
-  try {
-    await parts.executions.processEnded(processId, { state: 'lost' });
-  } catch (error) {
-    logError(logger, error, { doing: 'abandon process', process_id: processId });
-  }
 }

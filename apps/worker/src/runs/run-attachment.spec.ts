@@ -63,7 +63,8 @@ class Fixture {
       claim: async () => {
         const resumed = run.status !== 'dispatched';
         this.log.push(resumed ? 'claim again' : 'claim');
-        Object.assign(run, { status: 'running', epoch: run.epoch + 1, startedAt: run.startedAt ?? new Date() });
+        const status = resumed ? run.status : 'running';
+        Object.assign(run, { status, epoch: run.epoch + 1, startedAt: run.startedAt ?? new Date() });
         const process = run.processId === null ? null : { processId: run.processId };
         return this.committed({ run: { ...run }, resumed, process, warmProcess: null, sandboxId: 's' } as never);
       },
@@ -71,11 +72,11 @@ class Fixture {
         this.finish();
         if (fence.runEpoch !== run.epoch) throw away('write.fenced');
         this.outcomes.push(outcome);
+        if (outcome.abandonsProcess === true && run.processId !== null) this.abandoned.push(run.processId);
         const { endOffset = null, exitCode = null, activeMs } = outcome;
         Object.assign(run, { status: outcome.status, endOffset, exitCode, activeMs });
         return this.committed({ ...run, errorCode: outcome.error?.code ?? null });
       },
-      processEnded: async (processId) => void this.abandoned.push(processId),
     };
     const destination = { write: (line: string) => void this.lines.push(JSON.parse(line) as Record<string, unknown>) };
     return {
@@ -295,6 +296,23 @@ describe('RunAttachment', () => {
     Object.assign(fixture.run, { timeoutMs: 1_000, activeMs: 990 });
     await fixture.attach().done;
     expect(fixture.outcomes).toMatchObject([{ status: 'timed_out' }]);
+  });
+
+  it('ENG-22 does not count for a run that waits for a person until it is at work again', async () => {
+    const times: number[] = [];
+    let now = 0;
+    const fixture = new Fixture(async ({ activeTime }) => {
+      now = 2_000;
+      times.push(activeTime.elapsedMs());
+      activeTime.resume();
+      now = 2_030;
+      times.push(activeTime.elapsedMs());
+      return succeeded;
+    });
+    const clock = { ...systemClock, monotonicMs: () => now };
+    Object.assign(fixture.run, { status: 'waiting', startedAt: new Date(), activeMs: 500 });
+    await fixture.attach({ clock }).done;
+    expect(times).toEqual([500, 530]);
   });
 
   it('ENG-20 leaves a run alone that is over or was dispatched anew', async () => {

@@ -22,8 +22,6 @@ interface RunEnd {
   outcome: RunOutcome;
   /** What the driver worked with last; undefined when the run was ended over an error, or before it started. */
   context?: RunContext;
-  /** It was ended over an error: what it had started is not to be trusted any more. */
-  broken: boolean;
 }
 
 export class RunAttachment {
@@ -125,7 +123,8 @@ export class RunAttachment {
         if (verdict === 'again') continue;
         if (verdict === 'let_go') return undefined;
         const outcome = this.stopped(claimed, activeTime) ?? failedOutcome(verdict, activeTime.elapsedMs());
-        return { claimed, outcome, broken: true };
+        // What it had started is not to be trusted any more.
+        return { claimed, outcome: { ...outcome, abandonsProcess: true } };
       }
     }
   }
@@ -134,17 +133,19 @@ export class RunAttachment {
     if (this.detacher.signal.aborted) throw new DetachedError();
     // A run that was stopped before anything of it was started needs no sandbox.
     const early = claimed.process === null ? this.stopped(claimed, activeTime) : undefined;
-    if (early !== undefined) return { claimed, outcome: early, broken: false };
+    if (early !== undefined) return { claimed, outcome: early };
     // A process that was started must be reached in order to be stopped; before that, nobody waits for a sandbox in vain.
     const givenUp = claimed.process === null ? this.stopper.signal : this.detacher.signal;
     const connecting = () => unlessAborted(givenUp, this.parts.sandboxes.connect(claimed));
     const connection = await facts.timeSandbox(connecting);
     if (connection === undefined) return this.driveOnce(claimed, activeTime, facts);
     this.hasMovedOn = true;
-    activeTime.resume();
+    // While a person is asked it stands still, from the first moment on; the driver lets it go on.
+    if (claimed.run.status === 'waiting') activeTime.suspend();
+    else activeTime.resume();
     const context = this.contextOf(claimed, connection, activeTime, facts);
     const outcome = await this.parts.drivers[claimed.run.kind].drive(context);
-    return { claimed, outcome, context, broken: false };
+    return { claimed, outcome, context };
   }
 
   /** What becomes of the run after an error; an error given back is how it ends. Waits before `again`. */

@@ -1,7 +1,16 @@
 // How a claimed run is carried out: one driver for commands, one for each kind of agent. The run processor (run.processor.ts) claims the
 // run, wakes the sandbox and finishes it; a driver only starts or attaches, commits output, and says how it ended.
 import type { Logger } from '#observability';
-import type { ClaimedRun, Committed, HostLease, RunFence, RunOutcome, RunRecord, SandboxConnection } from '#domain';
+import type {
+  ClaimedRun,
+  Committed,
+  HostLease,
+  ProcessFence,
+  RunFence,
+  RunOutcome,
+  RunRecord,
+  SandboxConnection,
+} from '#domain';
 
 export type StopReason =
   /** A person cancelled the run: stop everything it started, outcome `cancelled`. */
@@ -30,6 +39,8 @@ export interface RunContext {
   readonly lease: HostLease;
   readonly fence: RunFence;
   readonly connection: SandboxConnection;
+  /** Set by the driver as soon as the store has given it a process: what it may say of it afterwards, and under which epoch. */
+  heldProcess?: ProcessFence;
   /** Aborted once, with a StopReason as `reason`. */
   readonly stop: AbortSignal;
   /** Aborted when this worker lets go, also when `stop` had another reason before: a driver that is stopping its process lets go too. */

@@ -48,6 +48,12 @@ export interface ProcessFence {
   processEpoch: number;
 }
 
+/** Who says that a process is over: the epoch under which it knows the process, and the lease under which it works. */
+export interface ProcessEndGuard {
+  processEpoch: number;
+  lease: HostLease;
+}
+
 export interface OutputCommit extends RunFence, ProcessFence {
   /** Must equal the process's committed offset. */
   fromOffset: number;
@@ -81,6 +87,8 @@ export interface RunOutcome {
    * successor finds the run over or reads that output again; an offset past a result that nobody took would leave it waiting for ever.
    */
   lastOutput?: OutputCommit;
+  /** The run's process, if it has one, is nobody's from now on: `lost` in the transaction that finishes the run. Reconciling kills it. */
+  abandonsProcess?: boolean;
 }
 
 export interface NewProcess {
@@ -138,9 +146,15 @@ export interface ExecutionStore {
   setSessionStatus(fence: RunFence, status: SessionStatus): Promise<Committed<void>>;
   /** Ends the run, closes its open questions, promotes the lane, sets the project's state: one transaction. */
   finish(fence: RunFence, outcome: RunOutcome): Promise<Committed<RunRecord>>;
+  /**
+   * Throws `write.fenced`, and changes nothing, unless the process has this epoch and the lease of its host is held and has not run
+   * out by the database's clock: a worker that was frozen may have read fresh rows since it lost the lease. A process that is over
+   * already, or gone with its project, is left as it is, whoever asks.
+   */
   processEnded(
     processId: string,
     facts: { state: 'exited' | 'lost'; exitCode?: number | null; exitSignal?: string | null },
+    guard: ProcessEndGuard,
   ): Promise<void>;
   /** The newest running total known for the process. */
   processCost(processId: string): Promise<number>;
