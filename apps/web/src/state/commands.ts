@@ -2,7 +2,7 @@
 import { FINAL_RUN_STATUSES, type RunStatus } from '#kernel';
 import type { ClientData } from '#protocol';
 import type { EventLog } from './event-log.js';
-import type { ProjectView } from './project-state.js';
+
 import { readEvent, type WireEvent } from './wire-event.js';
 
 export type CommandHistory = ClientData<'get_command_history'>['sessions'];
@@ -21,13 +21,19 @@ export interface Command {
   readonly error?: { code: string; message: string } | undefined;
 }
 
+/** The parts of a project's view that its commands follow from. */
+export interface CommandSources {
+  readonly log: EventLog;
+  readonly commandHistory?: CommandHistory | undefined;
+}
+
 const collected = new WeakMap<
   EventLog,
   { history: CommandHistory | undefined; commands: ReadonlyMap<string, Command> }
 >();
 
 /** The commands of a view, by run id; the same object for as long as nothing changed that they depend on. */
-export function commandsOf({ log, commandHistory: history }: Pick<ProjectView, 'log' | 'commandHistory'>) {
+export function commandsOf({ log, commandHistory: history }: CommandSources) {
   const held = collected.get(log);
   if (held !== undefined && held.history === history) return held.commands;
   const commands: ReadonlyMap<string, Command> = collectCommands(log.events, history ?? []);
