@@ -1,17 +1,15 @@
-// Waits for a condition that nothing announces.
-import { setTimeout as sleep } from 'node:timers/promises';
+// Waits for a condition of something that is looked at, and says what was seen last when it was never met.
+import { until } from '#testing';
 
-/** Polls until the condition is met; fails with what was last seen, long after it should have been. */
-export async function eventually<T>(
-  look: () => Promise<T>,
-  isMet: (seen: T) => boolean,
-  deadlineMs = 30_000,
-): Promise<T> {
-  const deadline = Date.now() + deadlineMs;
-  for (;;) {
-    const seen = await look();
-    if (isMet(seen)) return seen;
-    if (Date.now() > deadline) throw new Error(`This was never met; last seen: ${JSON.stringify(seen)}`);
-    await sleep(10);
+export async function eventually<T>(look: () => Promise<T>, isMet: (seen: T) => boolean): Promise<T> {
+  let last: T | undefined;
+  const question = async (): Promise<{ seen: T } | false> => {
+    last = await look();
+    return isMet(last) ? { seen: last } : false;
+  };
+  try {
+    return (await until('the condition', question, 30_000)).seen;
+  } catch (error) {
+    throw new Error(`Last seen: ${JSON.stringify(last)}`, { cause: error });
   }
 }

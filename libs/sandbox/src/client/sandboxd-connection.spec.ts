@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { type Server, type Socket, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '#kernel';
 import {
   FRAME,
@@ -59,6 +58,7 @@ afterEach(() => {
 
 const open = async (timeoutMs?: number): Promise<SandboxdConnection> =>
   SandboxdConnection.greet('sandbox', connect(join(folder, 's')), 1, timeoutMs);
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const rejects = (work: Promise<unknown>, code: string): Promise<void> => expect(work).rejects.toMatchObject({ code });
 
 describe('a connection', () => {
@@ -149,8 +149,7 @@ describe('an attached output', () => {
     const connection = await open();
     const output = await connection.attach('p', { fromOffset: 0, epoch: 1 });
     const ahead = Math.min(WINDOW_BYTES, MAX_UNREAD_FRAMES * frameBytes);
-    await sleep(50);
-    expect(flood.sent()).toBe(ahead);
+    while (flood.sent() < ahead) await turn();
     let [read, furthest] = [0, 0];
     for await (const { data } of output) {
       read += data.length;
@@ -167,7 +166,7 @@ describe('an attached output', () => {
     const connection = await open();
     for await (const _chunk of await connection.attach('p', { fromOffset: 0, epoch: 1 })) break;
     answer = () => undefined;
-    while (!received.some(({ op }) => op === 'detach')) await sleep(1);
+    while (!received.some(({ op }) => op === 'detach')) await turn();
     connection.close();
   });
 
