@@ -182,6 +182,25 @@ describe('a conversation', () => {
 });
 
 describe('warm agents', () => {
+  it('AGT-39 that end before they took the prompt are replaced', async () => {
+    const { projectId } = await fixture.newProject();
+    const first = await fixture.ended((await fixture.prompt(projectId, 'demo:remember the ladder')).runId);
+    const signal = async (name: string): Promise<void> => {
+      const { runId } = await fixture.command(projectId, { shell: `pkill -${name} -x claude`, lane: 'signals' });
+      await fixture.ended(runId);
+    };
+    await signal('STOP');
+    const { runId } = await fixture.prompt(projectId, 'demo:recall');
+    await fixture.when(runId, ({ processId }) => processId === first.processId);
+    await signal('KILL');
+    const run = await fixture.ended(runId);
+    expect(run).toMatchObject({ status: 'succeeded', resultText: expect.stringContaining('the ladder') as string });
+    expect(run.processId).not.toBe(first.processId);
+    const asked = fixture.model.requests().filter(({ body }) => JSON.stringify(body).includes('demo:recall'));
+    expect(asked.length).toBeGreaterThan(0);
+    expect((await fixture.processesOf(projectId)).map(({ state }) => state)).toEqual(['exited', 'live']);
+  }, 60_000);
+
   it('AGT-33 end when they were idle for too long, and the conversation goes on with another', async () => {
     const other = await createAgentFixture();
     try {

@@ -1,5 +1,5 @@
 // Brings a followed agent's run to its end: what is left to commit, what runs for nobody any more, and the outcome.
-import type { EventDraft, ProcessExit, RunOutcome } from '#domain';
+import type { EventDraft, ProcessExit, ProcessRecord, RunOutcome } from '#domain';
 import { AppError } from '#kernel';
 import { endingReason } from '../runs/process-stopper.js';
 import { stoppedOutcome } from '../runs/run-outcomes.js';
@@ -40,6 +40,18 @@ export const resultEvent = (result: AgentResult, costUsd: number): AgentEvent =>
   payload: { ...result.payload, cost_usd: costUsd },
 });
 
+/** The process ended before it took the prompt: another may be given it. */
+export class PromptNotTakenError extends Error {
+  override readonly name = 'PromptNotTakenError';
+
+  constructor(
+    readonly process: ProcessRecord,
+    readonly exit: ProcessExit,
+  ) {
+    super('The agent ended before it took the prompt.');
+  }
+}
+
 const UNKNOWN_EXIT: ProcessExit = { code: null, signal: null, outOfMemory: false };
 
 export class AgentConclusion {
@@ -73,12 +85,22 @@ export class AgentConclusion {
     committer.releaseAll(transcript.abandon().map(draft), known);
     await committer.flush();
     if (stopped === undefined) await this.#sweepLeftovers();
+    if (exit !== null && stopped === undefined && this.#tookNothing(exit, transcript)) {
+      throw new PromptNotTakenError(attached.process, exit);
+    }
     const activeMs = context.activeTime.elapsedMs();
     if (stopped !== undefined) {
       return { ...stoppedOutcome(stopped, context.claimed.run, activeMs), sessionStatus: 'paused', ...used(lastWords) };
     }
     const shown = stderr.text(attached.token === undefined ? [] : [attached.token]);
     return deadOutcome({ exit: exit ?? UNKNOWN_EXIT, stderr: shown, halfLine, activeMs });
+  }
+
+  /** A warm agent that was ending already when this run came. Only who has read all of its output can tell. */
+  #tookNothing(exit: ProcessExit, transcript: AgentTranscript): boolean {
+    const { attached, context } = this.parts;
+    const readFromTheStart = context.claimed.process === null;
+    return readFromTheStart && attached.needsSettings && exit.lost !== true && !transcript.promptTaken;
   }
 
   /** Null while it runs. A process of an earlier boot went with its container, however its last moment was recorded. */

@@ -128,6 +128,8 @@ export interface AgentTranscript {
   read(line: string): LineReading;
   /** The process ended: what was written of an unfinished message, as events. */
   abandon(): AgentEvent[];
+  /** Whether the agent has shown that it took the run's prompt. */
+  readonly promptTaken: boolean;
   /** The conversation's id, if the agent has told it. */
   readonly agentSessionId: string | undefined;
 }

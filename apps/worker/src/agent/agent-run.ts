@@ -3,10 +3,11 @@ import type { RunOutcome } from '#domain';
 import { endingReason } from '../runs/process-stopper.js';
 import type { RunContext } from '../runs/run-driver.port.js';
 import { stoppedOutcome } from '../runs/run-outcomes.js';
+import { PromptNotTakenError } from './agent-conclusion.js';
 import type { AgentPlan } from './agent-driver.port.js';
 import { RunAgentHost } from './agent-host.js';
 import { deadOutcome } from './agent-outcome.js';
-import { attachAgent, LostAgentError } from './agent-process.js';
+import { attachAgent, launchAgent, LostAgentError } from './agent-process.js';
 import type { AgentRunParts } from './agent-run.parts.js';
 import { FollowedAgent } from './followed-agent.js';
 
@@ -14,20 +15,50 @@ const DEFAULT_CWD = '/workspace';
 
 export async function runAgent(parts: AgentRunParts, context: RunContext): Promise<RunOutcome> {
   const plan = planOf(parts, context);
+  try {
+    return await followAgent(parts, context, plan, attachAgent);
+  } catch (error) {
+    if (error instanceof LostAgentError) return lostOutcome(context);
+    if (!(error instanceof PromptNotTakenError)) throw error;
+    await writeOff(parts, context, error);
+    return followAgent(parts, context, plan, launchAgent);
+  }
+}
+
+async function followAgent(
+  parts: AgentRunParts,
+  context: RunContext,
+  plan: AgentPlan,
+  attach: typeof attachAgent,
+): Promise<RunOutcome> {
   const host = new RunAgentHost(context.connection);
   try {
-    const agent = await attachAgent({ parts, context, plan, host });
-    return await new FollowedAgent({ ...parts, context, plan, host, attached: agent }).follow();
-  } catch (error) {
-    if (!(error instanceof LostAgentError)) throw error;
-    const activeMs = context.activeTime.elapsedMs();
-    const reason = endingReason(context);
-    if (reason !== undefined) return stoppedOutcome(reason, context.claimed.run, activeMs);
-    const exit = { code: null, signal: null, outOfMemory: false, lost: true as const };
-    return deadOutcome({ exit, stderr: '', halfLine: false, activeMs });
+    const attached = await attach({ parts, context, plan, host });
+    return await new FollowedAgent({ ...parts, context, plan, host, attached }).follow();
   } finally {
     host.close();
   }
+}
+
+/** Its output is read and committed, and no run will look at it again. */
+async function writeOff(
+  { executions }: AgentRunParts,
+  { connection, lease, logger }: RunContext,
+  { process, exit }: PromptNotTakenError,
+): Promise<void> {
+  const { processId, epoch } = process;
+  const facts = { state: 'exited' as const, exitCode: exit.code, exitSignal: exit.signal };
+  logger.info({ process_id: processId, exit_code: exit.code }, 'a warm agent ended before it took the prompt');
+  await executions.processEnded(processId, facts, { processEpoch: epoch, lease });
+  await connection.forget(processId, { epoch });
+}
+
+function lostOutcome(context: RunContext): RunOutcome {
+  const activeMs = context.activeTime.elapsedMs();
+  const reason = endingReason(context);
+  if (reason !== undefined) return stoppedOutcome(reason, context.claimed.run, activeMs);
+  const exit = { code: null, signal: null, outOfMemory: false, lost: true as const };
+  return deadOutcome({ exit, stderr: '', halfLine: false, activeMs });
 }
 
 function planOf(parts: AgentRunParts, { claimed }: RunContext): AgentPlan {

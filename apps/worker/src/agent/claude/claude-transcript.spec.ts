@@ -114,6 +114,16 @@ describe('ClaudeTranscript', () => {
     expect(third?.events).toEqual([]);
   });
 
+  it('AGT-39 knows whether the agent took its prompt', () => {
+    const transcript = new ClaudeTranscript(PROMPT);
+    const lifecycle = (uuid: string) =>
+      JSON.stringify({ type: 'command_lifecycle', command_uuid: uuid, state: 'queued' });
+    for (const line of [systemLine('init'), lifecycle('another'), resultLine('another')]) transcript.read(line);
+    expect(transcript.promptTaken).toBe(false);
+    transcript.read(lifecycle(PROMPT));
+    expect(transcript.promptTaken).toBe(true);
+  });
+
   it('AGT-6 tells the conversation’s id when there is something to resume', () => {
     const readings = readAll([
       systemLine('init'),

@@ -53,8 +53,13 @@ export class ClaudeTranscript implements AgentTranscript {
   readonly #blocksSeen = new Map<string, number>();
   #agentSessionId: string | undefined;
   #announcedId: string | undefined;
+  #promptTaken = false;
 
   constructor(private readonly promptId: string) {}
+
+  get promptTaken(): boolean {
+    return this.#promptTaken;
+  }
 
   get agentSessionId(): string | undefined {
     return this.#agentSessionId;
@@ -65,6 +70,7 @@ export class ClaudeTranscript implements AgentTranscript {
     const line = parseLine(text);
     if (line === undefined) return this.#settle({ events: [note('unparsed', { text })] });
     this.#agentSessionId = textOf(line['session_id']) ?? this.#agentSessionId;
+    this.#promptTaken ||= namesPrompt(line, this.promptId);
     const type = textOf(line['type']) ?? '';
     switch (type) {
       case 'stream_event':
@@ -190,6 +196,10 @@ export class ClaudeTranscript implements AgentTranscript {
     return { agentSessionId: this.#agentSessionId };
   }
 }
+
+/** The CLI reports each step of a user message's way (`command_lifecycle`), and names it in what it says because of it. */
+const namesPrompt = (line: JsonObject, promptId: string): boolean =>
+  [line['command_uuid'], line['user_message_uuid'], ...listOf(line['user_message_uuids'])].includes(promptId);
 
 const parentOf = (line: JsonObject): string => textOf(line['parent_tool_use_id']) ?? '';
 
