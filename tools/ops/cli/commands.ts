@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline/promises';
 import { checkout } from '../checkout.ts';
 import { buildChanged } from '../build/build.ts';
 import { withLock } from '../host/lock.ts';
-import { SupervisorClient } from '../supervisor/control-client.ts';
+import { anythingRuns } from '../supervisor/control-client.ts';
 import { ReportedFailure, StepError, Steps } from '../step.ts';
 import { makeContext, type Context } from './context.ts';
 import { down } from './down.ts';
@@ -72,7 +72,7 @@ async function start(call: Call, options: { restart: boolean }): Promise<number>
 async function restart(call: Call): Promise<number> {
   const { layout, steps } = await contextOf(call);
   await steps.run('Restart', async () => {
-    if (await new SupervisorClient(layout.supervisorSocket).info()) return;
+    if (await anythingRuns(layout)) return;
     throw new StepError('Nothing runs that could be restarted.', 'Start it: make up');
   });
   return start(call, { restart: true });

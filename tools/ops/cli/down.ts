@@ -3,7 +3,7 @@ import { stopEngineIfUnused } from '../engine/docker-engine.ts';
 import { DockerApi } from '../engine/docker-api.ts';
 import { dataLayout } from '../data-layout.ts';
 import { instanceLabel, instanceNote } from '../instance.ts';
-import { SupervisorClient } from '../supervisor/control-client.ts';
+import { anythingRuns, supervisorOfRunning } from '../supervisor/control-client.ts';
 import type { Say } from '../step.ts';
 import type { Context } from './context.ts';
 
@@ -18,9 +18,8 @@ export async function down(context: Context): Promise<void> {
 /** Everything but the engine. */
 export async function stopServices(context: Context): Promise<void> {
   const { steps, layout } = context;
-  const supervisor = new SupervisorClient(layout.supervisorSocket);
-  const isRunning = (await supervisor.info()) !== undefined;
-  if (isRunning) {
+  const supervisor = await steps.run('Supervisor', () => supervisorOfRunning(layout));
+  if (supervisor) {
     await steps.run('Worker', async (say) => {
       const status = (await supervisor.status()).find(({ name }) => name === 'worker');
       if (status?.state !== 'running') return;
@@ -31,7 +30,7 @@ export async function stopServices(context: Context): Promise<void> {
     });
   }
   await steps.run('Sandboxes', (say) => stopContainers(context, say));
-  if (isRunning) {
+  if (supervisor) {
     await steps.run('Services', async (say) => {
       const running = (await supervisor.status()).filter(({ state }) => state === 'running').map(({ name }) => name);
       say(`stopping ${running.reverse().join(', ')}`);
@@ -43,7 +42,7 @@ export async function stopServices(context: Context): Promise<void> {
 /** The engine, if Gantry started it and nothing needs it any more. */
 export async function stopEngine({ steps, layout, engine }: Context): Promise<void> {
   await steps.run('Docker engine', async (say) => {
-    const outcome = await stopEngineIfUnused(engine, layout.root, supervisorRuns);
+    const outcome = await stopEngineIfUnused(engine, layout.root, (dataDir) => anythingRuns(dataLayout(dataDir)));
     if (outcome === 'stopped') say('stopped, because nothing uses it any more');
     if (outcome === 'containers_running') say('left running, because containers run on it');
     if (outcome === 'used_by_others') say('left running, because another installation uses it');
@@ -60,8 +59,4 @@ async function stopContainers({ layout }: Context, say: Say): Promise<void> {
   if (containers.length === 0) return;
   say(`stopping ${containers.length} left by a worker that did not end in order`);
   await Promise.all(containers.map(({ Id }) => docker.stopContainer(Id)));
-}
-
-async function supervisorRuns(dataDir: string): Promise<boolean> {
-  return (await new SupervisorClient(dataLayout(dataDir).supervisorSocket).info()) !== undefined;
 }

@@ -8,7 +8,7 @@ import { SocketClient, testEnv, until } from '#testing';
 import { checkout } from '../checkout.ts';
 import { dataLayout } from '../data-layout.ts';
 import { DockerApi } from '../engine/docker-api.ts';
-import { identify, signalProcess } from '../host/process-identity.ts';
+import { identify, isAlive, signalProcess } from '../host/process-identity.ts';
 import { instanceLabel, instanceNote } from '../instance.ts';
 import { SupervisorClient } from '../supervisor/control-client.ts';
 
@@ -75,6 +75,14 @@ async function busyProject(client: SocketClient, path: string, words: number) {
   return { project_id, run_id };
 }
 
+async function killSupervisor(dataDir: string): Promise<void> {
+  const supervisor = new SupervisorClient(dataLayout(dataDir).supervisorSocket);
+  const identity = identify((await supervisor.info())?.pid ?? 0);
+  if (!identity) throw new Error('no supervisor');
+  signalProcess(identity, 'SIGKILL');
+  await until('the end of the supervisor', () => !isAlive(identity));
+}
+
 const statusOf = async (
   client: SocketClient,
   run: { project_id: string; run_id: string },
@@ -121,12 +129,13 @@ it('OPS-31 who is not root is told so, and nothing is started', () => {
 });
 
 it(
-  'OPS-1, OPS-28 restart keeps agents alive, down ends live runs as interrupted, and both are there again after up',
+  'OPS-1, OPS-28, OPS-32 restart keeps agents alive, down ends live runs as interrupted, and both are there again after up',
   async () => {
     const [dataDir = ''] = dataDirs();
     const { url, token } = await up(dataDir);
     const client = await SocketClient.connect(url, { token });
     const kept = await busyProject(client, join(dataDir, 'projects', 'kept'), 200);
+    await killSupervisor(dataDir); // restart and down begin with a new one
     const restarted = await gantry(dataDir, 'restart');
     expect({ code: restarted.code, last: READY.test(restarted.stdout) }).toEqual({ code: 0, last: true });
     client.close();
@@ -135,6 +144,7 @@ it(
     await until('the end of the run', async () => (await statusOf(again, kept)) === 'succeeded', 60_000);
     const lost = await busyProject(again, join(dataDir, 'projects', 'lost'), 5_000);
     again.close();
+    await killSupervisor(dataDir);
     expect(await gantry(dataDir, 'down')).toMatchObject({ code: 0 });
     expect((await inEngine(labelOf(dataDir))).running).toBe(0);
     expect(await gantry(dataDir, 'status')).toMatchObject({ code: 1 });

@@ -3,9 +3,11 @@ import { existsSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { shortHash } from '../data-layout.ts';
 import { DockerApi } from '../engine/docker-api.ts';
+import { isAlive } from '../host/process-identity.ts';
 import { instanceLabel, instanceNote } from '../instance.ts';
 import { dataFolderElsewhere } from '../services/postgres-files.ts';
 import { StepError, type Say } from '../step.ts';
+import { livingProcesses, readRecords, type LivingProcess } from '../supervisor/service-records.ts';
 import type { Context } from './context.ts';
 import { stopEngine, stopServices } from './down.ts';
 
@@ -20,7 +22,9 @@ export async function reset(context: Context, question: Question): Promise<void>
   const { steps, layout } = context;
   const folders = foldersOf(context);
   await steps.run('Consent', () => confirm(context, folders, question));
+  const recorded = livingProcesses(readRecords(layout.run));
   await stopServices(context);
+  await steps.run('Services', () => requireDead([...recorded, ...livingProcesses(readRecords(layout.run))]));
   await steps.run('Sandboxes', (say) => removeFromEngine(context, say));
   await stopEngine(context);
   await steps.run('Data', (say) => {
@@ -30,6 +34,18 @@ export async function reset(context: Context, question: Question): Promise<void>
     }
     if (existsSync(layout.root)) throw new StepError(`${layout.root} is still there.`, 'Delete it by hand.');
   });
+}
+
+/** Data is not deleted under a process that was started on it, and no record of it is lost (OPS-19). */
+function requireDead(processes: readonly LivingProcess[]): void {
+  const left = new Map(
+    processes.filter(({ identity }) => isAlive(identity)).map(({ name, identity }) => [identity.pid, name]),
+  );
+  if (left.size === 0) return;
+  throw new StepError(
+    `These still run, so nothing was deleted: ${[...left].map(([pid, name]) => `${name} (pid ${pid})`).join(', ')}.`,
+    `End them (kill ${[...left.keys()].join(' ')}), then run it again.`,
+  );
 }
 
 /** All folders that hold this instance's data. */

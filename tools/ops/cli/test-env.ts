@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { bundleSandboxd } from '../build/bundle-sandboxd.ts';
 import { writePrivate } from '../host/private-file.ts';
-import { SupervisorClient } from '../supervisor/control-client.ts';
+import { supervisorOfRunning } from '../supervisor/control-client.ts';
 import type { Context } from './context.ts';
 import { findChromium } from './host-needs.ts';
 import {
@@ -39,8 +39,8 @@ export async function startTestEnv(context: Context): Promise<void> {
 /** Stops the test services; their data stays. */
 export async function stopTestEnv(context: Context): Promise<void> {
   await context.steps.run('Test services', async (say) => {
-    const supervisor = new SupervisorClient(context.layout.supervisorSocket);
-    if (!(await supervisor.info())) return;
+    const supervisor = await supervisorOfRunning(context.layout);
+    if (!supervisor) return;
     say('stopping');
     await supervisor.shutDown();
   });

@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import type { DataLayout } from '../data-layout.ts';
 import { poll } from '../host/poll.ts';
 import { StepError } from '../step.ts';
-import type { StopOutcome, StopRequest } from './managed-service.ts';
+import type { StopOutcome } from './managed-service.ts';
 import { withLogFile } from './service-log.ts';
-import type { ServiceSpec, ServiceStatus } from './service-spec.ts';
+import { livingProcesses, readRecords } from './service-records.ts';
+import type { ServiceSpec, ServiceStatus, StopRequest } from './service-spec.ts';
 import { supervisorVersion } from './supervisor-version.ts';
 
 const START_TIMEOUT_MS = 15_000;
@@ -85,6 +86,22 @@ function post(socketPath: string, path: string, body: string): Promise<{ status:
     });
     outgoing.once('error', reject).end(body);
   });
+}
+
+/**
+ * The supervisor of what runs: the one that answers; else, when services outlived theirs, a new one that takes them over (OPS-32).
+ * Undefined when nothing runs.
+ */
+export async function supervisorOfRunning(layout: DataLayout): Promise<SupervisorClient | undefined> {
+  const client = new SupervisorClient(layout.supervisorSocket);
+  if (await client.info()) return client;
+  return livingProcesses(readRecords(layout.run)).length > 0 ? ensureSupervisor(layout) : undefined;
+}
+
+/** Whether services of the instance run, with a supervisor or without. Changes nothing. */
+export async function anythingRuns(layout: DataLayout): Promise<boolean> {
+  if (await new SupervisorClient(layout.supervisorSocket).info()) return true;
+  return livingProcesses(readRecords(layout.run)).length > 0;
 }
 
 /** The instance's supervisor. One of an older version hands over to a new one; its services go on meanwhile. */

@@ -1,8 +1,7 @@
 // The supervisor's process: `node main.ts <data folder>`. One runs per instance; it survives the terminal that started it.
 import { dataLayout } from '../data-layout.ts';
 import { serveControl } from './control-server.ts';
-import type { StopRequest } from './managed-service.ts';
-import type { ServiceSpec } from './service-spec.ts';
+import type { ServiceSpec, StopRequest } from './service-spec.ts';
 import { Supervisor } from './supervisor.ts';
 import { supervisorVersion } from './supervisor-version.ts';
 

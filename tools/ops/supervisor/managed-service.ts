@@ -12,6 +12,7 @@ import {
   type ServiceSpec,
   type ServiceState,
   type ServiceStatus,
+  type StopRequest,
 } from './service-spec.ts';
 
 /** How often a process that another supervisor started is looked at: only its parent is told of its end. */
@@ -24,11 +25,6 @@ const TAKEOVER_TIMEOUT_MS = 15_000;
 /** How a stop went: it was not running, it ended when asked, or it had to be killed. */
 export type StopOutcome = 'not_running' | 'ended' | 'killed';
 
-export interface StopRequest {
-  signal: NodeJS.Signals;
-  timeoutMs: number;
-}
-
 /** Signals a process, waits, and kills its group when the time is over. */
 async function endProcess(identity: ProcessIdentity, { signal, timeoutMs }: StopRequest): Promise<StopOutcome> {
   signalProcess(identity, signal);
@@ -37,6 +33,11 @@ async function endProcess(identity: ProcessIdentity, { signal, timeoutMs }: Stop
   await poll(KILL_TIMEOUT_MS, () => !isAlive(identity));
   return 'killed';
 }
+
+const stopRequestOf = ({ stopSignal, stopTimeoutMs }: ServiceSpec): StopRequest => ({
+  signal: stopSignal,
+  timeoutMs: stopTimeoutMs,
+});
 
 export class ManagedService extends EventEmitter<{ changed: [] }> {
   readonly name: string;
@@ -71,16 +72,17 @@ export class ManagedService extends EventEmitter<{ changed: [] }> {
     };
   }
 
-  /** The service's stop settings, as told by its spec. */
+  /** How the service wants to be stopped: as the running process was started, else as its spec says. */
   get stopRequest(): StopRequest {
-    return { signal: this.#spec?.stopSignal ?? 'SIGTERM', timeoutMs: this.#spec?.stopTimeoutMs ?? KILL_TIMEOUT_MS };
+    const fromSpec = this.#spec && stopRequestOf(this.#spec);
+    return this.#process?.stop ?? fromSpec ?? { signal: 'SIGTERM', timeoutMs: KILL_TIMEOUT_MS };
   }
 
   /** Takes over a process that an earlier supervisor started. Gives whether it still lives. */
   adopt(record: ServiceRecord): boolean {
-    if (!isAlive(record.identity)) return false;
     const { restarts, retiring = [], ...process } = record;
-    this.#retiring = retiring;
+    this.#retiring = retiring.filter(isAlive);
+    if (!isAlive(record.identity)) return false;
     this.#restarts = restarts;
     this.#process = process;
     this.#become('running');
@@ -92,13 +94,12 @@ export class ManagedService extends EventEmitter<{ changed: [] }> {
   async apply(spec: ServiceSpec, { renew }: { renew: boolean }): Promise<void> {
     const isRunning = this.#process !== undefined && this.#state === 'running';
     const unchanged = isRunning && this.#process?.fingerprint === fingerprintOf(spec);
-    const stopRequest = this.#spec ? this.stopRequest : undefined;
     this.#spec = spec;
     if (unchanged && !renew) return;
     this.#failures = 0;
     this.#restarts = 0;
     if (isRunning && spec.takesOver !== undefined) return this.#replace(spec.takesOver);
-    await this.stop(stopRequest);
+    await this.stop();
     this.#start();
   }
 
@@ -149,7 +150,7 @@ export class ManagedService extends EventEmitter<{ changed: [] }> {
     child.once('error', (error) => ended(error.message));
     child.once('exit', (code, signal) => ended(signal ?? `code ${code}`));
     if (!identity) return; // 'error' follows
-    this.#process = { identity, fingerprint: fingerprintOf(spec), sinceMs: Date.now() };
+    this.#process = { identity, fingerprint: fingerprintOf(spec), sinceMs: Date.now(), stop: stopRequestOf(spec) };
     this.#become('running');
   }
 

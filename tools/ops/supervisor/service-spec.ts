@@ -23,6 +23,12 @@ export interface ServiceSpec {
   version: string;
 }
 
+/** How a process is asked to stop, and how long it may take before its group is killed. */
+export interface StopRequest {
+  signal: NodeJS.Signals;
+  timeoutMs: number;
+}
+
 /** `waiting`: it died and is started again after a pause. `failed`: it died too often and is left alone until asked for. */
 export type ServiceState = 'running' | 'waiting' | 'failed' | 'stopping' | 'stopped';
 
@@ -44,6 +50,8 @@ export interface ServiceRecord {
   fingerprint: string;
   sinceMs: number;
   restarts: number;
+  /** How the process wants to be stopped: the next supervisor may have to, without its spec. Absent in records of an earlier version. */
+  stop?: StopRequest;
   /** Processes that a newer one took over from and that still finish what they had. Absent in records of an earlier version. */
   retiring?: ProcessIdentity[];
 }

@@ -117,6 +117,15 @@ describe('the supervisor', () => {
     expect(after.pid).not.toBe(adopted?.pid);
   });
 
+  it('OPS-32 one that was taken over is stopped as it was started to be', async () => {
+    await supervisor.apply([spec('deaf line up hold', { stopSignal: 'SIGINT' })]);
+    await logged('up');
+    await supervisor.leave();
+    supervisor = await ensureSupervisor(layout);
+    expect(await supervisor.stop('fixture')).toBe('ended');
+    expect(logText()).not.toContain('deaf to SIGTERM');
+  });
+
   it('OPS-6 a second supervisor is not started', async () => {
     const pid = await supervisorPid();
     await ensureSupervisor(layout);

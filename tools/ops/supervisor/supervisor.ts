@@ -1,9 +1,10 @@
 // All services of one instance, in the order in which they were first applied, and the record of them on disk.
 import { join } from 'node:path';
-import { readIfPresent, writePrivate } from '../host/private-file.ts';
-import { ManagedService, type StopOutcome, type StopRequest } from './managed-service.ts';
+import { writePrivate } from '../host/private-file.ts';
+import { ManagedService, type StopOutcome } from './managed-service.ts';
 import { rotateIfLarge } from './service-log.ts';
-import type { ServiceRecord, ServiceSpec, ServiceStatus } from './service-spec.ts';
+import { readRecords, recordFile } from './service-records.ts';
+import type { ServiceSpec, ServiceStatus, StopRequest } from './service-spec.ts';
 
 const ROTATION_PERIOD_MS = 5_000;
 
@@ -21,14 +22,13 @@ export class Supervisor {
 
   constructor(folders: SupervisorFolders) {
     this.#folders = folders;
-    this.#recordFile = join(folders.run, 'services.json');
+    this.#recordFile = recordFile(folders.run);
     this.#rotation = setInterval(() => this.#rotateLogs(), ROTATION_PERIOD_MS);
   }
 
   /** Takes over what an earlier supervisor left running (OPS-6). */
   adoptRecorded(): void {
-    const records = JSON.parse(readIfPresent(this.#recordFile) ?? '{}') as Record<string, ServiceRecord>;
-    for (const [name, record] of Object.entries(records)) this.#service(name).adopt(record);
+    for (const [name, record] of Object.entries(readRecords(this.#folders.run))) this.#service(name).adopt(record);
     this.#save();
   }
 
