@@ -1,6 +1,6 @@
 // The engine itself: what it is, that it sees our paths, and what is said when it does not answer.
 import { execFile } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
@@ -11,7 +11,6 @@ import { DockerSandboxFixture } from './docker-sandbox.fixture.js';
 
 jest.setTimeout(60_000);
 
-const run = promisify(execFile);
 const fixture = new DockerSandboxFixture();
 beforeAll(() => fixture.start());
 afterAll(() => fixture.stop());
@@ -47,39 +46,31 @@ describe('the paths of the worker', () => {
     expect(await new DockerEngineProbe(fixture.instanceId).probes()).toEqual([]);
   });
 
+  it('SBX-33 leave nothing of a proof whose worker was killed, and take nothing from one under way', async () => {
+    const runRoot = join(fixture.dataDir, 'run');
+    const probe = new DockerEngineProbe(fixture.instanceId);
+    const left = await probe.leaveProbe(fixture.image);
+    mkdirSync(join(runRoot, 'proof-left'), { recursive: true });
+    mkdirSync(join(runRoot, 'other'));
+    await fixture.runtime.removeLeftovers({ olderThanMs: 60_000 });
+    expect(await probe.probes()).toEqual([left]);
+    expect(readdirSync(runRoot)).toContain('proof-left');
+    await fixture
+      .createRuntime({ instanceId: newId(), dataDir: fixture.root })
+      .removeLeftovers({ olderThanMs: -60_000 });
+    expect(await probe.probes()).toEqual([left]);
+    await fixture.runtime.removeLeftovers({ olderThanMs: -60_000 });
+    expect(await probe.probes()).toEqual([]);
+    expect(readdirSync(runRoot)).toContain('other');
+    expect(readdirSync(runRoot)).not.toContain('proof-left');
+  });
+
   it('SBX-28 are not shared when the engine sees another file system in their place', async () => {
     // A process whose data folder is mounted for itself alone, as a worker's in a container would be.
-    const script = join(fixture.root, 'prove.cjs');
-    const entry = join(fixture.root, 'prove.ts');
-    const options = {
-      dockerSocket: testEnv().dockerSocket,
-      instanceId: newId(),
-      dataDir: fixture.dataDir,
-      toolFiles: fixture.toolFiles,
-      brokerSocketDir: fixture.brokerSocketDir,
-    };
-    writeFileSync(
-      entry,
-      `import { createDockerSandboxRuntime } from '${process.cwd()}/libs/sandbox/src/docker/index.ts';
-       createDockerSandboxRuntime(${JSON.stringify(options)}).provePaths('${fixture.image}').then(
-         () => console.log('proved'), (error) => console.log(error.code, JSON.stringify(error.details)));`,
-    );
-    await build({
-      ...{
-        entryPoints: [entry],
-        outfile: script,
-        bundle: true,
-        platform: 'node',
-        format: 'cjs',
-        conditions: ['source'],
-      },
-      ...{ logLevel: 'error', external: ['dockerode'] },
-    });
+    const script = await fixture.bundleScript(`
+      runtime.provePaths(image).then(() => console.log('proved'), (error) => console.log(error.code, JSON.stringify(error.details)));`);
     const alone = 'mount -t tmpfs none "$1" && exec "$2" "$3"';
-    const words = ['-m', 'sh', '-c', alone, 'sh', fixture.dataDir, process.execPath, script];
-    const { stdout } = await run('unshare', words, {
-      env: { ...process.env, NODE_PATH: join(process.cwd(), 'node_modules') },
-    });
+    const { stdout } = await script.run('unshare', ['-m', 'sh', '-c', alone, 'sh', fixture.dataDir]);
     expect(stdout).toMatch(/^host\.paths_not_shared .*"remedy":/);
   });
 
@@ -92,5 +83,30 @@ describe('the paths of the worker', () => {
       code: 'host.paths_not_shared',
       details: { remedy: expect.any(String) as string },
     });
+  });
+});
+
+describe('a worker that is not root', () => {
+  it('SBX-27 reaches its sandboxes, and their jobs, although they are the same user, do not reach the socket', async () => {
+    const spec = fixture.spec();
+    const dockerGroup = statSync(testEnv().dockerSocket).gid;
+    for (const folder of [fixture.root, fixture.dataDir]) chownSync(folder, 1000, 1000);
+    rmSync(join(fixture.dataDir, 'run'), { recursive: true, force: true });
+    const script = await fixture.bundleScript(`
+      const spec = ${JSON.stringify(spec)};
+      const run = async () => {
+        await runtime.ensure(spec);
+        const connection = await runtime.connect(spec.sandboxId, { hostEpoch: 1 });
+        const argv = ['sh', '-c', 'id -u; ls /run/gantry/sock 2>&1; ls -ld /run/gantry'];
+        await connection.start({ processId: 'p', argv, cwd: '/', env: {}, stdin: 'null', epoch: 1 });
+        for await (const { data } of await connection.attach('p', { fromOffset: 0, epoch: 1 })) process.stdout.write(data);
+        connection.close();
+        await runtime.remove(spec.sandboxId, { data: true });
+        console.log('worker', process.getuid());
+      };
+      run().catch((error) => console.log(error.code, error.cause));`);
+    const ids = ['--reuid=1000', '--regid=1000', `--groups=${dockerGroup}`];
+    const { stdout } = await script.run('setpriv', [...ids, 'sh', '-c', 'exec "$1" "$2"', 'sh']);
+    expect(stdout).toMatch(/^1000\n.*Permission denied\ndrwx------ .* root root .*\nworker 1000\n$/);
   });
 });

@@ -24,6 +24,8 @@ const CLOSE_MS = 1_500;
 const STOP_RUNS_MS = 25_000;
 const STOP_SANDBOXES_MS = 20_000;
 const DRIVER_SWEEP_MS = 5_000;
+/** No proof of a worker, and no look at an image, takes that long. */
+const LEFTOVER_MS = 120_000;
 
 export class HostTenure implements Tenure {
   private readonly registry: RunRegistry;
@@ -82,6 +84,7 @@ export class HostTenure implements Tenure {
         this.remover.removeAll((projectId, error) =>
           logError(logger, error, { doing: 'remove project', project_id: projectId }),
         ),
+      removeLeftovers: () => runtime.removeLeftovers({ olderThanMs: LEFTOVER_MS }),
       logger,
     });
   }

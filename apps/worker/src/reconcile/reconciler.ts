@@ -20,6 +20,8 @@ export interface ReconcilerParts {
   registry: { find(runId: string): unknown; attach(dispatch: Dispatch): Promise<void> };
   sweep: Pick<SandboxSweep, 'run'>;
   removeDeleted: () => Promise<void>;
+  /** What workers that were killed left on the engine, apart from sandboxes. */
+  removeLeftovers: () => Promise<void>;
   logger: Logger;
 }
 
@@ -41,6 +43,7 @@ export class Reconciler {
       this.repeat([
         ['sandboxes', () => this.parts.sweep.run()],
         ['deleted projects', () => this.parts.removeDeleted()],
+        ['leftovers', () => this.parts.removeLeftovers()],
       ]),
     ];
   }

@@ -14,10 +14,7 @@ class Host {
   active: string[] = [];
   held = true;
   fenced = false;
-  readonly sandboxes = new Map<
-    string,
-    { infos: ProcessInfo[]; ask: () => Promise<void>; state: 'running' | 'stopped' }
-  >();
+  readonly sandboxes = new Map<string, { infos: ProcessInfo[]; ask: () => Promise<void> }>();
 
   /** `ask`: what happens between the question for its processes and the answer. */
   sandbox(sandboxId: string, ask = (): Promise<void> => Promise.resolve()): void {

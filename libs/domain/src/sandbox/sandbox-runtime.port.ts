@@ -150,6 +150,8 @@ export interface SandboxRuntime {
   engine(): Promise<EngineInfo>;
   /** Proves that the engine sees this process's paths: a throw-away container reads a nonce and connects to a socket (R20). Throws `host.paths_not_shared`. */
   provePaths(image: string): Promise<void>;
+  /** Removes what proofs and looks at images left behind because their worker was killed. Younger ones may be in use by another worker. */
+  removeLeftovers(options: { olderThanMs: number }): Promise<void>;
   /** Creates or starts the container and waits until its supervisor answers. Idempotent; safe to call at once from several places. */
   ensure(spec: SandboxSpec): Promise<SandboxSummary>;
   list(): Promise<SandboxSummary[]>;

@@ -9,6 +9,7 @@ import { EngineClient, translated } from './engine-client.js';
 import { Identity, LABEL } from './identity.js';
 import { ImageCatalog } from './image-catalog.js';
 import { provePaths } from './paths-proof.js';
+import { removeLeftovers } from './probe-leftovers.js';
 import { RunFolder } from './run-folder.js';
 import { SandboxContainers } from './sandbox-containers.js';
 import { SandboxStarter } from './sandbox-starter.js';
@@ -75,11 +76,16 @@ export class DockerSandboxRuntime implements SandboxRuntime {
   }
 
   async provePaths(image: string): Promise<void> {
-    const runRoot = join(this.options.dataDir, 'run');
+    const { runRoot } = this;
     await mkdir(runRoot, { recursive: true, mode: 0o700 });
     const { imageId } = await translated(this.images.look(image));
     const { client, identity, options } = this;
     await translated(provePaths({ engine: client, identity, runRoot, tools: options.toolFiles, imageId }));
+  }
+
+  async removeLeftovers({ olderThanMs }: { olderThanMs: number }): Promise<void> {
+    const { client: engine, identity, runRoot } = this;
+    await translated(removeLeftovers({ engine, identity, runRoot, olderThanMs }));
   }
 
   async ensure(spec: SandboxSpec): Promise<SandboxSummary> {
@@ -115,6 +121,10 @@ export class DockerSandboxRuntime implements SandboxRuntime {
   async remove(sandboxId: string, { data }: { data: boolean }): Promise<void> {
     await translated(this.removeAll(sandboxId, data));
     this.options.logger?.info({ sandboxId, data }, 'sandbox removed');
+  }
+
+  private get runRoot(): string {
+    return join(this.options.dataDir, 'run');
   }
 
   private async removeAll(sandboxId: string, data: boolean): Promise<void> {

@@ -13,6 +13,8 @@ import { type Identity, LABEL } from './identity.js';
 const DEADLINE_MS = 20_000;
 /** Another worker of this instance may be using a younger one. */
 const FORGOTTEN_AFTER_MS = 300_000;
+/** Begin of the names of the folders that are mounted into probes. */
+export const PROOF_FOLDER = 'proof-';
 const MOUNT = '/proof';
 const SAY_NONCE = `require('net').connect('${MOUNT}/s').end(require('fs').readFileSync('${MOUNT}/nonce'))`;
 
@@ -28,7 +30,7 @@ export interface ProofInputs {
 /** Throws `host.paths_not_shared`. */
 export async function provePaths(inputs: ProofInputs): Promise<void> {
   await removeForgottenProbes(inputs);
-  const folder = await mkdtemp(join(inputs.runRoot, 'proof-'));
+  const folder = await mkdtemp(join(inputs.runRoot, PROOF_FOLDER));
   const nonce = randomBytes(16).toString('hex');
   try {
     await writeFile(join(folder, 'nonce'), nonce);
@@ -94,7 +96,7 @@ async function removeForgottenProbes({ engine, identity }: ProofInputs): Promise
   for (const { Id } of forgotten) await removeProbe(engine, Id);
 }
 
-async function removeProbe(engine: EngineClient, containerId: string): Promise<void> {
+export async function removeProbe(engine: EngineClient, containerId: string): Promise<void> {
   const container = engine.docker.getContainer(containerId);
   await unlessMissing(engine.call((abortSignal) => container.remove({ abortSignal, force: true, v: true })));
 }
