@@ -4,6 +4,7 @@
 ARG BASE=node:24-bookworm-slim
 
 FROM ${BASE} AS base
+LABEL gantry.image=service
 # Certificate authorities that the building host trusts beyond the public ones; there may be none.
 COPY docker/sandbox/ca/ /usr/local/share/ca-certificates/
 RUN set -eux; \
@@ -24,17 +25,19 @@ ARG NPM_CONFIG_REGISTRY=https://registry.npmjs.org/
 COPY package.json package-lock.json ./
 COPY tools/npm-empty ./tools/npm-empty
 
-# Only what runs; it changes with the lock file alone. Scripts are not needed: nothing here has a native part to build.
-FROM toolchain AS packages
-RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error
+# These two change with the lock file alone. Scripts are not needed: nothing here has a native part to build.
+FROM toolchain AS all-packages
+RUN npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+
+FROM all-packages AS packages
+RUN npm prune --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error
 
 # claude, checked against the hash pinned in tools/ops/engine/pinned-tools.ts.
 FROM packages AS sandbox-tools
 COPY tools ./tools
 RUN node_modules/.bin/node tools/fetch-claude.ts /opt/sandbox-tools/claude
 
-FROM toolchain AS build
-RUN npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+FROM all-packages AS build
 COPY . .
 RUN node_modules/.bin/node tools/build.ts
 

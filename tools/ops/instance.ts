@@ -9,6 +9,8 @@ export interface InstanceNote {
   instanceId: string;
   engineSocket: string;
   urls: { gateway: string; worker: string };
+  /** Where projects may lie. Absent in notes of an earlier version. */
+  projectRoots?: readonly string[];
 }
 
 /** The label that every container, volume and network of an instance carries. */

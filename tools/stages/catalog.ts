@@ -12,7 +12,7 @@ const BUDGET_S = {
   environment: 600,
   unit: 120,
   contract: 180,
-  integration: 420,
+  integration: 600, // the first run on a machine builds the service image
   e2e: 600,
   faults: 600,
 } as const;

@@ -1,8 +1,9 @@
 // `reset`: down, then this instance's containers, volumes and data are deleted. Asks first, always.
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { shortHash } from '../data-layout.ts';
 import { DockerApi } from '../engine/docker-api.ts';
+import { deleteExcept, foldersWithWork } from '../host/kept-folders.ts';
 import { isAlive } from '../host/process-identity.ts';
 import { instanceLabel, instanceNote } from '../instance.ts';
 import { dataFolderElsewhere } from '../services/postgres-files.ts';
@@ -21,7 +22,11 @@ export interface Question {
 export async function reset(context: Context, question: Question): Promise<void> {
   const { steps, layout } = context;
   const folders = foldersOf(context);
-  await steps.run('Consent', () => confirm(context, folders, question));
+  const kept = await steps.run('Consent', async () => {
+    const kept = keptFolders(context, folders);
+    await confirm(context, { folders, kept }, question);
+    return kept;
+  });
   const recorded = livingProcesses(readRecords(layout.run));
   await stopServices(context);
   await steps.run('Services', () => requireDead([...recorded, ...livingProcesses(readRecords(layout.run))]));
@@ -30,9 +35,13 @@ export async function reset(context: Context, question: Question): Promise<void>
   await steps.run('Data', (say) => {
     for (const folder of folders) {
       say(`deleting ${folder}`);
-      rmSync(folder, { recursive: true, force: true });
+      deleteExcept(folder, kept);
     }
-    if (existsSync(layout.root)) throw new StepError(`${layout.root} is still there.`, 'Delete it by hand.');
+    for (const folder of kept) {
+      say(`kept ${folder}: your project folders; delete them by hand if you do not need them`);
+    }
+    if (kept.length === 0 && existsSync(layout.root))
+      throw new StepError(`${layout.root} is still there.`, 'Delete it by hand.');
   });
 }
 
@@ -57,7 +66,24 @@ function foldersOf({ layout, config }: Context): string[] {
   );
 }
 
-async function confirm({ config, layout }: Context, folders: string[], question: Question): Promise<void> {
+/** Users' work in what would be deleted: the folders for projects of this and of earlier starts. */
+function keptFolders({ layout, config }: Context, folders: readonly string[]): string[] {
+  const roots = [...config.projectRoots, ...(instanceNote(layout)?.projectRoots ?? []), layout.projects];
+  const kept = foldersWithWork(roots, folders);
+  const mixed = folders.find((folder) => kept.includes(realpathSync(folder)));
+  if (mixed === undefined) return kept;
+  throw new StepError(
+    `${mixed} is both a data folder and a folder for projects (GANTRY_PROJECT_ROOTS): what is yours in it cannot be told.`,
+    `Nothing was changed. Stop it with make down, save your projects, and delete ${mixed} by hand.`,
+  );
+}
+
+interface Affected {
+  folders: readonly string[];
+  kept: readonly string[];
+}
+
+async function confirm({ config, layout }: Context, { folders, kept }: Affected, question: Question): Promise<void> {
   if (question.yes) return;
   if (!question.interactive) {
     throw new StepError('reset deletes data and asks first, and there is no terminal to ask on.', 'Give --yes.');
@@ -68,6 +94,7 @@ async function confirm({ config, layout }: Context, folders: string[], question:
       'This deletes for good:',
       ...folders.map((folder) => `  - ${folder}`),
       `  - the containers and volumes of the sandboxes of ${shortHash(layout.root)}`,
+      ...kept.map((folder) => `Your project folders in ${folder} stay.`),
       ...(untouched.length > 0 ? [`What ${untouched.join(' and ')} point to is yours and stays.`] : []),
       'Type "delete" to go on: ',
     ].join('\n'),

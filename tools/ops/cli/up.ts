@@ -60,6 +60,7 @@ export async function up(context: Context, options: { restart: boolean }): Promi
     instanceId: await readInstanceId(storage.databaseUrl),
     engineSocket: engine.api.socketPath,
     urls: { gateway: url, worker: probeUrl(plan.worker.host, plan.worker.port, false, '') },
+    projectRoots: config.projectRoots,
   });
   return { url, token };
 }

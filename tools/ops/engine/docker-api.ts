@@ -62,6 +62,24 @@ export class DockerApi {
     }
   }
 
+  /** The value of an image's label; undefined without the image or the label. */
+  async imageLabel(name: string, label: string): Promise<string | undefined> {
+    try {
+      const path = `/images/${encodeURIComponent(name)}/json`;
+      const { Config } = await this.#json<{ Config: { Labels: Record<string, string> | null } }>('GET', path);
+      return Config.Labels?.[label];
+    } catch (error) {
+      if (error instanceof DockerApiError && error.status === 404) return undefined;
+      throw error;
+    }
+  }
+
+  /** Removes images without a name that carry `label` (`name=value`) and are older than `age` (`168h`). */
+  async pruneImages(label: string, age: string): Promise<void> {
+    const filters = JSON.stringify({ dangling: ['true'], label: [label], until: [age] });
+    await this.#json('POST', `/images/prune?${new URLSearchParams({ filters })}`);
+  }
+
   /** Pulls from a registry. Fails when it takes longer than `timeoutMs`. */
   async pullImage(name: string, tag: string, timeoutMs: number): Promise<void> {
     const query = new URLSearchParams({ fromImage: name, tag });
@@ -87,7 +105,12 @@ export class DockerApi {
   async buildImage(
     tag: string,
     context: Readable,
-    options: { buildArgs: Record<string, string>; dockerfile?: string; onLine?: (line: string) => void },
+    options: {
+      buildArgs: Record<string, string>;
+      dockerfile?: string;
+      labels?: Record<string, string>;
+      onLine?: (line: string) => void;
+    },
   ): Promise<void> {
     const query = new URLSearchParams({
       t: tag,
@@ -95,6 +118,7 @@ export class DockerApi {
       forcerm: '1',
       networkmode: 'host',
       buildargs: JSON.stringify(options.buildArgs),
+      labels: JSON.stringify(options.labels ?? {}),
       ...(options.dockerfile ? { dockerfile: options.dockerfile } : {}),
     });
     await this.#progress('POST', `/build?${query.toString()}`, { body: context, onLine: options.onLine });

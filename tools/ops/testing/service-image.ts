@@ -20,11 +20,16 @@ const SOURCES = [
 ];
 const skipped = (path: string): boolean => /-spec\.ts$|\.spec\.tsx?$|\/generated$|\/tools\/ops\/testing$/.test(path);
 
+const NAME = 'gantry-service:test';
+const SOURCES_LABEL = 'gantry.sources';
+/** Layers of earlier builds are the cache of the next one; what nobody used for a week is dropped. */
+const KEEP_LAYERS = '168h';
+
 /** Gives the image's name; a second call with the same sources finds it there. */
 export async function ensureServiceImage(docker: DockerApi, cacheDir: string): Promise<string> {
   const paths = SOURCES.map((path) => join(checkout, path));
-  const name = `gantry-service:${contentHash(paths, [process.version], skipped).slice(0, 16)}`;
-  if (await docker.hasImage(name)) return name;
+  const sources = contentHash(paths, [process.version], skipped);
+  if ((await docker.imageLabel(NAME, SOURCES_LABEL)) === sources) return NAME;
   const base = await ensureBaseImage(docker, cacheDir, undefined, () => undefined);
   const folder = mkdtempSync(join(tmpdir(), 'gantry-service-image-'));
   try {
@@ -39,14 +44,16 @@ export async function ensureServiceImage(docker: DockerApi, cacheDir: string): P
       hostExtraCertificates(process.env['NODE_EXTRA_CA_CERTS']),
     );
     const registry = (await runCommand('npm', ['config', 'get', 'registry'], { cwd: tmpdir() })).trim();
-    await docker.buildImage(name, tarOf(folder), {
+    await docker.buildImage(NAME, tarOf(folder), {
+      labels: { [SOURCES_LABEL]: sources },
       dockerfile: 'docker/service.Dockerfile',
       buildArgs: { BASE: base, NPM_CONFIG_REGISTRY: registry, ...proxyArguments() },
     });
   } finally {
     rmSync(folder, { recursive: true });
   }
-  return name;
+  await docker.pruneImages('gantry.image=service', KEEP_LAYERS);
+  return NAME;
 }
 
 /** A registry's node image has these two; our own base has neither. */
