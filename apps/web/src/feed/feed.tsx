@@ -4,6 +4,7 @@ import { newestSeq, oldestSeq } from '../state/event-log.js';
 import { durableFeed, partialFeed } from '../state/feed.js';
 import type { FeedItem } from '../state/feed-item.js';
 import type { ProjectView } from '../state/project-state.js';
+import { withoutAnswered } from '../state/retry-rows.js';
 import { t } from '../text/index.js';
 import { Icon } from '../ui/icon.js';
 import type { ProjectSession } from '../workspace/project-session.js';
@@ -12,8 +13,10 @@ import { HistoryHead } from './history-head.js';
 import { useFollowing } from './use-following.js';
 
 export function Feed({ session, view }: { session: ProjectSession; view: ProjectView }) {
-  const durable = useMemo(() => durableFeed(view.log), [view.log]);
+  const whole = useMemo(() => durableFeed(view.log), [view.log]);
   const partial = useMemo(() => partialFeed(view.partials), [view.partials]);
+  const writers = [...new Set(view.partials.map(({ runId }) => runId))].join(' ');
+  const durable = useMemo(() => withoutAnswered(whole, new Set(writers.split(' '))), [whole, writers]);
   const { scroller, content, following, hasNew, jump } = useFollowing(oldestSeq(view.log), newestSeq(view.log));
   const writing = partial.length > 0;
   return (

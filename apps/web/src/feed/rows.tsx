@@ -1,12 +1,15 @@
 // The thin rows of the feed: what a turn cost, where conversations begin and end, system lines, and what is not loaded.
 import { assertNever, PERMISSION_MODES, type PermissionMode } from '#kernel';
 import type { DividerItem, GapItem, LineItem, ResultItem } from '../state/feed-item.js';
+import { type RetryLine, secondsLeft } from '../state/retry-rows.js';
 import { formatCost, formatCount, formatDuration } from '../text/format.js';
 import { t } from '../text/index.js';
 import { Button } from '../ui/button.js';
 import { Icon } from '../ui/icon.js';
 import { ProblemNote } from '../ui/problem-note.js';
+import { StatusDot } from '../ui/status-dot.js';
 import { Clock } from '../ui/time.js';
+import { useNow } from '../ui/use-now.js';
 import type { ProjectSession } from '../workspace/project-session.js';
 
 export function ResultRow({ item }: { item: ResultItem }) {
@@ -47,8 +50,21 @@ export function Divider({ item }: { item: DividerItem }) {
 }
 
 export function LineRow({ item }: { item: LineItem }) {
+  if (item.line.of === 'retry' && item.line.live) return <RetryingRow line={item.line} />;
   const words = wordsOf(item.line);
   return words === '' ? null : <p className="text-center text-xs wrap-anywhere text-muted">{words}</p>;
+}
+
+/** Counts down to the next attempt. */
+function RetryingRow({ line }: { line: RetryLine }) {
+  const now = useNow(1000);
+  const { status, attempt, maxRetries } = line.retry;
+  return (
+    <p className="flex items-center justify-center gap-2 text-[0.8125rem] wrap-anywhere tabular-nums">
+      <StatusDot tone="warn" />
+      {t.feed.retrying(status, secondsLeft(line, now), attempt, maxRetries)}
+    </p>
+  );
 }
 
 export function GapRow({ item, session, busy }: { item: GapItem; session: ProjectSession; busy: boolean }) {
@@ -69,8 +85,8 @@ function wordsOf(line: LineItem['line']): string {
     case 'system':
       return line.text === '' ? '' : line.text;
     case 'retry': {
-      const { status, delayMs, attempt, maxRetries } = line.retry;
-      return t.feed.retry(status, delayMs, attempt, maxRetries);
+      const { status, attempt, maxRetries } = line.retry;
+      return t.feed.retried(status, attempt, maxRetries);
     }
     case 'renamed':
       return t.feed.renamed(line.name);

@@ -75,7 +75,15 @@ export interface LineItem extends Common {
   readonly line:
     | { readonly of: 'init'; readonly model: string; readonly mode: string }
     | { readonly of: 'system'; readonly subtype: string; readonly text: string }
-    | { readonly of: 'retry'; readonly retry: ModelRetry }
+    | {
+        readonly of: 'retry';
+        readonly retry: ModelRetry;
+        readonly runId: string;
+        /** Milliseconds since 1970. */
+        readonly nextTryAt: number;
+        /** Nothing came of the run since. */
+        readonly live: boolean;
+      }
     | { readonly of: 'renamed'; readonly name: string }
     | { readonly of: 'sandbox_started'; readonly readyMs: number }
     | { readonly of: 'sandbox_lost'; readonly reason: string }

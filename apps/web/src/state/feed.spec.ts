@@ -3,6 +3,7 @@ import { addEvents, EMPTY_LOG } from './event-log.js';
 import { durableFeed, partialFeed } from './feed.js';
 import type { FeedItem } from './feed-item.js';
 import { addDelta } from './partial-message.js';
+import { withoutAnswered } from './retry-rows.js';
 import {
   assistant,
   deltaOf,
@@ -20,6 +21,10 @@ import {
 
 const feedOf = (...steps: Step[]): FeedItem[] => durableFeed(addEvents(EMPTY_LOG, eventsOf(steps)));
 const tool = { type: 'tool_use', id: 't1', name: 'Bash', input: { command: 'ls' } };
+const retry = (run: number, attempt: number, status: number | null): Step => {
+  const agent = { attempt, max_retries: 10, error_status: status, retry_delay_ms: 1200 };
+  return { type: 'message.system', run, payload: { subtype: 'api_retry', agent } };
+};
 const result = (run: number, more: Record<string, unknown>): Step => ({
   type: 'message.result',
   run,
@@ -84,12 +89,27 @@ describe('durableFeed', () => {
     expect(feedOf(told).map(({ kind }) => kind)).toEqual(['text']);
   });
 
-  it('says that the model’s service is asked again', () => {
-    const agent = { attempt: 2, max_retries: 10, error_status: 529, retry_delay_ms: 1200 };
-    const retry = { type: 'message.system', run: 1, payload: { subtype: 'api_retry', agent } };
-    expect(feedOf(retry)).toMatchObject([
-      { line: { of: 'retry', retry: { status: 529, attempt: 2, maxRetries: 10, delayMs: 1200 } } },
+  it('WEB-32 shows of a row of retries the last: at the end while it goes on, in its place when it is over', () => {
+    const lines = (items: readonly FeedItem[]): unknown[] =>
+      items.map((item) =>
+        item.kind === 'line' && item.line.of === 'retry' ? [item.line.retry.attempt, item.line.live] : item.kind,
+      );
+    const row = [retry(1, 1, 529), retry(1, 2, null)];
+    expect(feedOf(...row)).toMatchObject([
+      {
+        key: `retry:${idOf(1)}`,
+        line: { of: 'retry', live: true, retry: { status: undefined, attempt: 2, maxRetries: 10, delayMs: 1200 } },
+      },
     ]);
+    expect(lines(feedOf(...row, said(1, 'm', 0, 'Hi'), retry(1, 1, 503)))).toEqual([[2, false], 'text', [1, true]]);
+    expect(lines(feedOf(...row, finished(1)))).toEqual([[2, false]]);
+    expect(lines(feedOf(retry(1, 1, 503), queued(2), retry(1, 2, 503)))).toEqual([[2, true]]);
+  });
+
+  it('WEB-32 takes the line away when text arrives', () => {
+    const items = feedOf(said(1, 'm', 0, 'Hi'), retry(1, 1, 503));
+    expect(withoutAnswered(items, new Set([idOf(2)]))).toBe(items);
+    expect(withoutAnswered(items, new Set([idOf(1)])).map(({ kind }) => kind)).toEqual(['text']);
   });
 
   it('WEB-12 passes over what it does not know and names what it cannot read', () => {

@@ -1,11 +1,12 @@
 // Turns the events and the partial messages of a project into what the feed shows. Pure: the same events give the same feed.
 import { assertNever } from '#kernel';
 import type { EventPayload } from '#protocol';
-import { agentContent, readInit, readRetry, readUsage, tellsOfError, toolResults } from './agent-message.js';
+import { agentContent, readInit, readUsage, tellsOfError, toolResults } from './agent-message.js';
 import { type EventLog, gapsOf } from './event-log.js';
 import { type FeedIndex, indexEvents, toolKey } from './feed-index.js';
 import type { FeedItem } from './feed-item.js';
 import { type PartialBlock, type Partials, partialText } from './partial-message.js';
+import { RetryRows } from './retry-rows.js';
 import { readEvent, type ReadEvent, type WireEvent } from './wire-event.js';
 
 /** The feed of the durable events alone. O(number of events): keep it for as long as the log is the same. */
@@ -13,12 +14,15 @@ export function durableFeed(log: EventLog): FeedItem[] {
   const index = indexEvents(log.events);
   const gaps = gapsOf(log);
   const items: FeedItem[] = [];
+  const retries = new RetryRows();
   let shownInit = '';
   for (const event of log.events) {
     while (gaps[0] !== undefined && gaps[0].to < event.seq) {
       const gap = gaps.shift();
-      if (gap !== undefined) items.push({ kind: 'gap', key: `gap:${gap.to}`, ...gap });
+      if (gap !== undefined) items.push(...retries.end(), { kind: 'gap', key: `gap:${gap.to}`, ...gap });
     }
+    if (retries.take(event)) continue;
+    if (event.run_id !== undefined) items.push(...retries.end(event.run_id));
     for (const item of itemsOf(event, index)) {
       if (item.kind === 'line' && item.line.of === 'init') {
         const init = `${item.line.model} ${item.line.mode}`;
@@ -28,7 +32,7 @@ export function durableFeed(log: EventLog): FeedItem[] {
       items.push(item);
     }
   }
-  return items;
+  return [...items, ...retries.live()];
 }
 
 /** What is being written now, to be shown after the durable feed. */
@@ -158,7 +162,6 @@ function orphanResults(event: WireEvent, payload: EventPayload<'message.tool_res
 }
 
 function systemLine(payload: EventPayload<'message.system'>): Extract<FeedItem, { kind: 'line' }>['line'] {
-  if (payload.subtype === 'api_retry') return { of: 'retry', retry: readRetry(payload.agent) };
   if (payload.subtype === 'init') return { of: 'init', ...readInit(payload.agent) };
   return { of: 'system', subtype: payload.subtype, text: payload.text ?? '' };
 }

@@ -1,6 +1,6 @@
 // Every word that the page says, in English. Another language is another file of this shape.
 import type { ErrorKind, FinalRunStatus, PermissionMode, ProjectState } from '#kernel';
-import { formatBytes, formatDuration } from './format.js';
+import { formatBytes, formatDuration, formatSeconds } from './format.js';
 
 export const en = {
   product: 'Gantry',
@@ -107,8 +107,10 @@ export const en = {
     sessionCreated: 'New conversation',
     sessionReset: 'Conversation ended. The next prompt starts afresh.',
     init: (model: string, mode: string) => [model, mode].filter(Boolean).join(' · '),
-    retry: (status: number | undefined, delayMs: number, attempt: number, most: number) =>
-      `The model’s service ${status === undefined ? 'did not answer' : `answered ${status}`}. Asking again after ${formatDuration(delayMs)} (${attempt} of at most ${most}).`,
+    retrying: (status: number | undefined, seconds: number, attempt: number, most: number) =>
+      `The model cannot be reached${status === undefined ? '' : ` (${status})`}. Trying again ${seconds === 0 ? 'now' : `in ${formatSeconds(seconds)}`}, attempt ${attempt} of ${most}.`,
+    retried: (status: number | undefined, attempt: number, most: number) =>
+      `The model could not be reached${status === undefined ? '' : ` (${status})`}. It was tried again, attempt ${attempt} of ${most}.`,
     renamed: (name: string) => `Project renamed to “${name}”`,
     sandboxStarted: (ms: number) => `Sandbox ready in ${formatDuration(ms)}`,
     sandboxLost: (reason: string) => `Sandbox lost: ${reason}`,

@@ -15,6 +15,11 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
 }
 
+/** Whole seconds: `39 s`, `2 min 5 s`. */
+export function formatSeconds(seconds: number): string {
+  return seconds * SECOND < MINUTE ? `${seconds} s` : formatDuration(seconds * SECOND);
+}
+
 /** Sizes in powers of 1024: `512 B`, `1.5 KiB`. */
 export function formatBytes(bytes: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];

@@ -1,8 +1,10 @@
 // Numbers and advice in words.
 import { ERROR_CODES } from '#kernel';
 import { clientProblem } from '../state/problem.js';
+import { secondsLeft } from '../state/retry-rows.js';
 import { adviceFor, messageOf } from './error-advice.js';
 import { formatAgo, formatBytes, formatCost, formatCount, formatDuration } from './format.js';
+import { t } from './index.js';
 
 describe('formatting', () => {
   it.each([
@@ -39,6 +41,25 @@ describe('formatting', () => {
       'yesterday',
     ]);
     expect(after(30 * 86_400_000)).toBe('Jan 10, 2026');
+  });
+});
+
+describe('the line about retries', () => {
+  const retry = { status: 503, attempt: 7, maxRetries: 10, delayMs: 39_000 };
+  const line = { of: 'retry', retry, runId: 'r', nextTryAt: 100_000, live: true } as const;
+
+  it('WEB-32 says why, when and which attempt', () => {
+    expect(t.feed.retrying(503, secondsLeft(line, 61_000), 7, 10)).toBe(
+      'The model cannot be reached (503). Trying again in 39 s, attempt 7 of 10.',
+    );
+    expect(t.feed.retrying(undefined, 0, 7, 10)).toBe(
+      'The model cannot be reached. Trying again now, attempt 7 of 10.',
+    );
+    expect(t.feed.retrying(529, 65, 7, 10)).toContain('in 1 min 5 s');
+  });
+
+  it('WEB-32 counts down within the announced wait, whatever the clock of the page says', () => {
+    expect([0, 61_000, 99_500, 100_000, 900_000].map((now) => secondsLeft(line, now))).toEqual([39, 39, 1, 0, 0]);
   });
 });
 
