@@ -167,7 +167,7 @@ describe('the service image', () => {
         { url: `http://127.0.0.1:${ports.worker}/readyz` },
         { socketPath: brokerSocket, path: '/healthz' },
       ];
-      const ready = await poll(60_000, async () => (await Promise.all(probes.map(answers))).every(Boolean));
+      const ready = await poll(180_000, async () => (await Promise.all(probes.map(answers))).every(Boolean));
       expect(ready ? '' : compose([...project, 'logs', '--no-color']).stdout).toBe('');
     },
     BUILD_TIMEOUT_MS,
