@@ -133,7 +133,9 @@ describe('RunAttachment', () => {
       if (attempt < 3) throw away('sandbox.connection_lost');
       return succeeded;
     });
-    await fixture.attach().done;
+    // It must not run out of patience on a busy machine.
+    const bounds = { firstMs: 1, mostMs: 2, sandboxMs: 10_000, serviceMs: 10_000 };
+    await fixture.attach({ bounds }).done;
     expect(epochs).toEqual([1, 2, 3]);
     expect(fixture.outcomes).toEqual([succeeded]);
     expect(fixture.abandoned).toEqual([]);
