@@ -1,15 +1,19 @@
-// Waits for a condition of something that is looked at, and says what was seen last when it was never met.
+// Waits for a condition that nothing announces.
 import { until } from '#testing';
 
-export async function eventually<T>(look: () => Promise<T>, isMet: (seen: T) => boolean): Promise<T> {
-  let last: T | undefined;
-  const question = async (): Promise<{ seen: T } | false> => {
-    last = await look();
-    return isMet(last) ? { seen: last } : false;
-  };
-  try {
-    return (await until('the condition', question, 30_000)).seen;
-  } catch (error) {
-    throw new Error(`Last seen: ${JSON.stringify(last)}`, { cause: error });
-  }
+/** Asks until the condition is met and gives what was seen then; fails long after it should have been. */
+export async function eventually<T>(
+  look: () => Promise<T>,
+  isMet: (seen: T) => boolean,
+  deadlineMs = 30_000,
+): Promise<T> {
+  const { seen } = await until(
+    'what the sandbox shows',
+    async () => {
+      const now = await look();
+      return isMet(now) && { seen: now };
+    },
+    deadlineMs,
+  );
+  return seen;
 }
