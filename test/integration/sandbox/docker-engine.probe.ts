@@ -51,13 +51,13 @@ export class DockerEngineProbe {
     return (await this.docker.listContainers({ all: true, filters: { label } })).map(({ Id }) => Id);
   }
 
-  /** Puts a small file system in memory in the place of a volume whose name ends so. Nobody may be using it. */
   /** A container as one that was killed in the middle of a proof leaves it: its id. */
   async leaveProbe(image: string): Promise<string> {
     const Labels = { 'gantry.instance': this.instanceId, 'gantry.role': 'probe' };
     return (await this.docker.createContainer({ Image: image, Entrypoint: ['/nothing'], Labels })).id;
   }
 
+  /** Puts a small file system in memory in the place of a volume whose name ends so. Nobody may be using it. */
   async replaceVolume(nameEnd: string, bytes: number): Promise<void> {
     const name = (await this.volumes()).find((candidate) => candidate.endsWith(nameEnd));
     if (name === undefined) throw new Error('There is no such volume.');

@@ -1,13 +1,16 @@
 // A Docker runtime of its own for a test file: own instance id, own folders, sandboxd bundled from the sources; removes what it made.
-import { chmodSync, chownSync, copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { chmodSync, chownSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { newId } from '#kernel';
 import type { SandboxLimits, SandboxRuntime, SandboxSpec } from '#domain';
 import { type DockerSandboxRuntimeOptions, createDockerSandboxRuntime } from '#sandbox/docker';
 import { testEnv } from '#testing';
 
+const run = promisify(execFile);
 const MIB = 1024 * 1024;
 
 export const TEST_LIMITS: SandboxLimits = {
@@ -60,15 +63,13 @@ export class DockerSandboxFixture {
     return { node, claude, sandboxd: join(this.root, 'sandboxd.cjs') };
   }
 
+  private get options(): DockerSandboxRuntimeOptions {
+    const { instanceId, dataDir, toolFiles, brokerSocketDir } = this;
+    return { dockerSocket: testEnv().dockerSocket, instanceId, dataDir, toolFiles, brokerSocketDir };
+  }
+
   createRuntime(changes: Partial<DockerSandboxRuntimeOptions> = {}): SandboxRuntime {
-    return createDockerSandboxRuntime({
-      dockerSocket: testEnv().dockerSocket,
-      instanceId: this.instanceId,
-      dataDir: this.dataDir,
-      toolFiles: this.toolFiles,
-      brokerSocketDir: this.brokerSocketDir,
-      ...changes,
-    });
+    return createDockerSandboxRuntime({ ...this.options, ...changes });
   }
 
   /** A new sandbox of a new project with an empty workspace that belongs to its user. */
@@ -82,6 +83,26 @@ export class DockerSandboxFixture {
     const spec = { sandboxId, projectId: newId(), image: this.image, workspacePath, uid, gid, limits: TEST_LIMITS };
     this.projects.set(sandboxId, spec.projectId);
     return { ...spec, ...changes };
+  }
+
+  /** A script of its own process in which `runtime` and `image` are these, for what one process alone cannot show. */
+  async bundleScript(body: string): Promise<{ run(file: string, args: string[]): Promise<{ stdout: string }> }> {
+    const name = join(this.root, `script-${newId()}`);
+    const options = { ...this.options, toolFiles: this.toolFiles };
+    const adapter = join(process.cwd(), 'libs/sandbox/src/docker/index.ts');
+    writeFileSync(
+      `${name}.ts`,
+      `import { createDockerSandboxRuntime } from '${adapter}';
+       const runtime = createDockerSandboxRuntime(${JSON.stringify(options)});
+       const image = '${this.image}';
+       ${body}`,
+    );
+    await build({
+      ...{ entryPoints: [`${name}.ts`], outfile: `${name}.cjs`, bundle: true, platform: 'node', format: 'cjs' },
+      ...{ conditions: ['source'], logLevel: 'error', external: ['dockerode'] },
+    });
+    const env = { ...process.env, NODE_PATH: join(process.cwd(), 'node_modules') };
+    return { run: (file, args) => run(file, [...args, process.execPath, `${name}.cjs`], { env }) };
   }
 
   /** A copy of a tool that a test may replace. */

@@ -1,9 +1,6 @@
 // The engine itself: what it is, that it sees our paths, and what is said when it does not answer.
-import { execFile } from 'node:child_process';
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { build } from 'esbuild';
 import { newId } from '#kernel';
 import { testEnv } from '#testing';
 import { DockerEngineProbe } from './docker-engine.probe.js';

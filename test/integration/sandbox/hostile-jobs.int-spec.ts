@@ -119,7 +119,7 @@ END
   it('SBX-2 garbage on its socket', async () => {
     // The socket is root's: nobody but a broken worker could send this.
     const folder = (await engine.inspect(spec.sandboxId)).Mounts.find(
-      ({ Destination }) => Destination === '/run/gantry',
+      ({ Destination }) => Destination === '/run/gantry/sock',
     );
     for (const bytes of [
       Buffer.from('GET / HTTP/1.1\r\n\r\n'),

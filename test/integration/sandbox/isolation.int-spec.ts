@@ -61,7 +61,7 @@ describe('the container', () => {
         { Name: 'nofile', Soft: 4096, Hard: 8192 },
       ]),
     );
-    expect(Object.keys(host.Tmpfs ?? {}).sort()).toEqual(['/run/gantry-pipes', '/tmp']);
+    expect(Object.keys(host.Tmpfs ?? {}).sort()).toEqual(['/run/gantry', '/tmp']);
     expect(host.Tmpfs?.['/tmp']).toBe(`rw,exec,nosuid,nodev,size=${TEST_LIMITS.tmpBytes},mode=1777`);
     expect(config).toMatchObject({
       User: '0:0',
@@ -76,10 +76,10 @@ describe('the container', () => {
       'bind /opt/gantry/bin/node ro',
       'bind /opt/gantry/sandboxd.cjs ro',
       'bind /run/broker ro',
-      'bind /run/gantry rw',
+      'bind /run/gantry/sock rw',
       'bind /workspace rw',
       'volume /home/agent rw',
-      'volume /run/gantry-spool rw',
+      'volume /run/gantry/spool rw',
     ]);
   });
 
@@ -137,15 +137,17 @@ describe('a job', () => {
   it('SBX-18 works in its workspace, which root inside could not even enter', async () => {
     expect(await shell('pwd; touch made; stat -c "%u:%g" made')).toBe('/workspace\n1000:1000');
     expect((await runCommand(connection, ['pwd'], { cwd: '/home/agent' })).stdout).toBe('/home/agent\n');
+    expect(await shell('git config --get safe.directory')).toBe('*');
     expect(await shell('mkdir -m 700 deep; git init -q deep && git -C deep status --short && echo fine')).toBe('fine');
   });
 
   it.each([
     ['change the root file system', 'touch /etc/x'],
-    ['reach the socket of the supervisor', 'ls /run/gantry'],
-    ['take the socket away', 'rm -rf /run/gantry /run/gantry/sandboxd.sock'],
-    ['read the spools', 'ls /run/gantry-spool'],
-    ['read the pipes', 'ls /run/gantry-pipes'],
+    ['see the private folder of the supervisor', 'ls /run/gantry'],
+    ['reach the socket of the supervisor', 'ls /run/gantry/sock'],
+    ['take the socket away', 'rm -rf /run/gantry /run/gantry/sock/sandboxd.sock'],
+    ['read the spools', 'ls /run/gantry/spool'],
+    ['read the pipes', 'ls /run/gantry/pipes'],
     ['write into the folder of the broker', 'touch /run/broker/x'],
     ['replace a tool', 'echo x > /opt/gantry/sandboxd.cjs'],
     ['become root', 'setpriv --reuid=0 true'],

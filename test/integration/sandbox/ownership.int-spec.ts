@@ -122,8 +122,8 @@ describe('the socket of a supervisor', () => {
     const spec = fixture.spec();
     await fixture.runtime.ensure(spec);
     const source =
-      (await engine.inspect(spec.sandboxId)).Mounts.find(({ Destination }) => Destination === '/run/gantry')?.Source ??
-      '';
+      (await engine.inspect(spec.sandboxId)).Mounts.find(({ Destination }) => Destination === '/run/gantry/sock')
+        ?.Source ?? '';
     const socket = join(source, 'sandboxd.sock');
     let callers = 0;
     const trap = createServer((caller) => {

@@ -9,13 +9,8 @@ import { newId } from '#kernel';
 import { testEnv } from '#testing';
 
 const run = promisify(execFile);
-/** Files that are linked or loaded by others are copied with what they point to. */
-const NEEDED = [
-  '/bin/sh',
-  '/usr/bin/mkfifo',
-  '/usr/lib/x86_64-linux-gnu/libstdc++.so.6',
-  '/usr/lib/x86_64-linux-gnu/libgcc_s.so.1',
-];
+/** What an image needs besides the libraries of these and of node. */
+const NEEDED = ['/bin/sh', '/usr/bin/mkfifo'];
 
 export class SmallImages {
   private readonly docker = new Docker({ socketPath: testEnv().dockerSocket });
@@ -55,7 +50,7 @@ export class SmallImages {
   }
 }
 
-/** The file under its own name and under the names that it links to; folders that are links are followed. */
+/** A link becomes a file. */
 async function copyInto(root: string, file: string): Promise<void> {
   await run('install', ['-D', '-m', '755', file, join(root, file)]);
 }

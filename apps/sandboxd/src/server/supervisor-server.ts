@@ -1,6 +1,7 @@
-// Listens for workers on a unix socket that only root can reach, and keeps those of the highest host epoch (R4).
-import { chmodSync, rmSync } from 'node:fs';
+// Listens for workers on a unix socket that no job can reach, and keeps those of the highest host epoch (R4).
+import { chmodSync, rmSync, statSync } from 'node:fs';
 import { type Server, createServer } from 'node:net';
+import { dirname } from 'node:path';
 import { ClientConnection, type ConnectionOptions } from './client-connection.js';
 
 export class SupervisorServer {
@@ -18,14 +19,17 @@ export class SupervisorServer {
     });
   }
 
-  /** Replaces what an earlier boot left at `path`. */
+  /**
+   * Replaces what an earlier boot left at `path`. No job can reach its folder. The worker's user on the host, to whom the folder
+   * belongs, must be able to connect: if that is not root, what keeps others out there is the folder above.
+   */
   async listen(path: string): Promise<void> {
     rmSync(path, { force: true });
     await new Promise<void>((resolve, reject) => {
       this.server.once('error', reject);
       this.server.listen(path, resolve);
     });
-    chmodSync(path, 0o600);
+    chmodSync(path, statSync(dirname(path)).uid === 0 ? 0o600 : 0o666);
   }
 
   close(): void {

@@ -5,11 +5,13 @@ export const LAYOUT = {
   node: '/opt/gantry/bin/node',
   claude: '/opt/gantry/bin/claude',
   sandboxd: '/opt/gantry/sandboxd.cjs',
-  /** Folder of sandboxd's socket: root's alone. */
-  run: '/run/gantry',
+  /** Root's alone, in memory. What lies below cannot be reached by a job, whoever owns it. */
+  private: '/run/gantry',
+  /** Folder of sandboxd's socket: the worker's on the host. */
+  socketFolder: '/run/gantry/sock',
   socketName: 'sandboxd.sock',
-  spool: '/run/gantry-spool',
-  pipes: '/run/gantry-pipes',
+  spool: '/run/gantry/spool',
+  pipes: '/run/gantry/pipes',
   /** Read-only. */
   broker: '/run/broker',
   brokerSocketName: 'broker.sock',

@@ -9,7 +9,7 @@ import { type Identity, LABEL } from './identity.js';
 /** What root inside needs: to become the sandbox user, to signal its processes, to give it its home and pipes. */
 export const CAPABILITIES = ['SETUID', 'SETGID', 'KILL', 'CHOWN'] as const;
 const MAX_SHM_BYTES = 64 * 1024 * 1024;
-const PIPE_FOLDER_BYTES = 1024 * 1024;
+const PRIVATE_FOLDER_BYTES = 1024 * 1024;
 /** Of the memory: pages in a tmpfs cannot be reclaimed, and one as large as the limit would wedge the sandbox. */
 const MAX_TMPFS_SHARE = 0.75;
 /** sandboxd's own heap; its buffers come on top. */
@@ -70,7 +70,7 @@ function hostConfig(inputs: ContainerInputs): HostConfig {
     ShmSize: shmBytes,
     Tmpfs: {
       '/tmp': `rw,exec,nosuid,nodev,size=${limits.tmpBytes},mode=1777`,
-      [LAYOUT.pipes]: `rw,noexec,nosuid,nodev,size=${PIPE_FOLDER_BYTES},mode=0700`,
+      [LAYOUT.private]: `rw,noexec,nosuid,nodev,size=${PRIVATE_FOLDER_BYTES},mode=0700`,
     },
     Ulimits: [
       { Name: 'nofile', Soft: 4096, Hard: 8192 },
@@ -85,7 +85,7 @@ function hostConfig(inputs: ContainerInputs): HostConfig {
 
 function checkedShmBytes({ memoryBytes, tmpBytes }: SandboxLimits): number {
   const shmBytes = Math.min(MAX_SHM_BYTES, Math.floor(memoryBytes / 8));
-  if (tmpBytes + shmBytes + PIPE_FOLDER_BYTES > memoryBytes * MAX_TMPFS_SHARE) {
+  if (tmpBytes + shmBytes + PRIVATE_FOLDER_BYTES > memoryBytes * MAX_TMPFS_SHARE) {
     throw new AppError('sandbox.start_failed', 'The size of /tmp is too near to the memory limit of the sandbox.', {
       details: { memory_bytes: memoryBytes, tmp_bytes: tmpBytes },
     });
@@ -118,7 +118,7 @@ function mounts({ identity, spec, ...inputs }: ContainerInputs): MountSettings[]
   });
   return [
     bind(spec.workspacePath, LAYOUT.workspace, false),
-    bind(inputs.socketFolder, LAYOUT.run, false),
+    bind(inputs.socketFolder, LAYOUT.socketFolder, false),
     bind(inputs.brokerSocketDir, LAYOUT.broker, true),
     bind(inputs.tools.node, LAYOUT.node, true),
     bind(inputs.tools.claude, LAYOUT.claude, true),
@@ -136,7 +136,7 @@ function environment({ spec, userName }: ContainerInputs): string[] {
     SANDBOXD_GID: spec.gid,
     SANDBOXD_USER: userName,
     SANDBOXD_HOME: LAYOUT.home,
-    SANDBOXD_SOCKET: `${LAYOUT.run}/${LAYOUT.socketName}`,
+    SANDBOXD_SOCKET: `${LAYOUT.socketFolder}/${LAYOUT.socketName}`,
     SANDBOXD_SPOOL_FOLDER: LAYOUT.spool,
     SANDBOXD_SPOOL_BYTES: spec.limits.spoolBytes,
     SANDBOXD_PIPE_FOLDER: LAYOUT.pipes,

@@ -11,8 +11,6 @@ import { type EngineClient, EngineRefusal, unlessMissing } from './engine-client
 import { type Identity, LABEL } from './identity.js';
 
 const DEADLINE_MS = 20_000;
-/** Another worker of this instance may be using a younger one. */
-const FORGOTTEN_AFTER_MS = 300_000;
 /** Begin of the names of the folders that are mounted into probes. */
 export const PROOF_FOLDER = 'proof-';
 const MOUNT = '/proof';
@@ -29,7 +27,6 @@ export interface ProofInputs {
 
 /** Throws `host.paths_not_shared`. */
 export async function provePaths(inputs: ProofInputs): Promise<void> {
-  await removeForgottenProbes(inputs);
   const folder = await mkdtemp(join(inputs.runRoot, PROOF_FOLDER));
   const nonce = randomBytes(16).toString('hex');
   try {
@@ -85,15 +82,6 @@ async function runProbe(inputs: ProofInputs, folder: string, word: Promise<strin
   } finally {
     if (containerId !== undefined) await removeProbe(engine, containerId);
   }
-}
-
-/** A worker that was killed while it looked at something leaves the container it looked with. */
-async function removeForgottenProbes({ engine, identity }: ProofInputs): Promise<void> {
-  const probes = await engine.call((abortSignal) =>
-    engine.docker.listContainers({ all: true, filters: identity.filter('probe'), abortSignal }),
-  );
-  const forgotten = probes.filter(({ Created }) => Created * 1000 < Date.now() - FORGOTTEN_AFTER_MS);
-  for (const { Id } of forgotten) await removeProbe(engine, Id);
 }
 
 export async function removeProbe(engine: EngineClient, containerId: string): Promise<void> {

@@ -27,10 +27,9 @@ export class RunFolder {
   }
 
   async prepare({ passwd, group }: SandboxUserFiles): Promise<void> {
-    for (const folder of [this.root, this.socketFolder]) {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-      await chmod(folder, 0o700);
-    }
+    await makeFolder(this.root, 0o700);
+    // Root inside has no capability to write into another's folder. Where the worker is not root, others are kept out above.
+    await makeFolder(this.socketFolder, process.getuid?.() === 0 ? 0o700 : 0o777);
     await Promise.all([writeIfDifferent(this.passwdFile, passwd), writeIfDifferent(this.groupFile, group)]);
   }
 
@@ -87,6 +86,12 @@ async function writeIfDifferent(path: string, content: string): Promise<void> {
   const fresh = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`;
   await writeFile(fresh, content, { mode: 0o644 });
   await rename(fresh, path);
+}
+
+/** With exactly this mode, whatever the umask. */
+async function makeFolder(path: string, mode: number): Promise<void> {
+  await mkdir(path, { recursive: true });
+  await chmod(path, mode);
 }
 
 async function readIfThere(path: string): Promise<string | null> {
