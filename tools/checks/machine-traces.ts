@@ -8,7 +8,7 @@ const PUBLIC_PLACES = /^\/(tmp|opt|srv|usr|var|app|root|workspace|mnt)?(\/|$)/;
 const PUBLIC_HOSTS = /(^|\.)(npmjs\.org|yarnpkg\.com|debian\.org|ubuntu\.com|github\.com|localhost|127\.0\.0\.1)$/;
 /** Somebody's own folder; made-up people may appear in examples. */
 const PERSONAL_FOLDER =
-  /\/Users\/[A-Za-z]|C:\\\\?Users\\|\/home\/(?!(?:agent|node|user|gantry|team|me|you|ann|alice)\b|<)[a-z][a-z0-9_-]*\//;
+  /\/Users\/[A-Za-z]|C:\\\\?Users\\|\/home\/(?!(?:agent|node|user|gantry|team|me|you|ann|alice)\b|<)[a-z][a-z0-9_-]{2,}\//;
 
 /** The strings that betray this machine, from where the checkout lies and where npm gets its packages. */
 export function machineTraces(checkout: string, registry: string, home: string = homedir()): string[] {
