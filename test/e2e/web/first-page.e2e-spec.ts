@@ -53,7 +53,7 @@ it('WEB-21 creates a project, and says beside the field what is wrong with its f
   expect(await folder.inputValue()).toBe(`${web.stack.projectRoot}/`);
   for (const [path, code] of [
     ['/etc/passwd', 'project.path_outside_roots'],
-    ['relative', 'project.path_relative'],
+    ['relative/path', 'project.path_relative'],
     [`${web.stack.projectRoot}/a/../b`, 'project.path_traversal'],
   ] as const) {
     await folder.fill(path);

@@ -1,6 +1,7 @@
 // Chooses how an item of the feed is shown.
 import { assertNever, ERROR_CODES, type ErrorCode, type ErrorKind } from '#kernel';
 import { memo } from 'react';
+import { useHello } from '../app/workspace-context.js';
 import { CommandInFeed } from '../commands/command-in-feed.js';
 import { PermissionLine } from '../permissions/permission-line.js';
 import type { EndItem, FeedItem } from '../state/feed-item.js';
@@ -63,11 +64,19 @@ function ItemBody({ item, session, view }: Omit<FeedItemViewProps, 'before'>) {
 }
 
 function EndNote({ item }: { item: EndItem }) {
+  const demo = useHello()?.demo_model === true;
   const title = t.end[item.runKind][item.status];
   if (item.status === 'cancelled' || item.error === undefined) {
     return <p className="text-center text-xs font-medium text-muted">{title}</p>;
   }
-  return <ProblemNote quiet title={title} problem={{ ...item.error, kind: kindOf(item.error.code) }} />;
+  return (
+    <ProblemNote
+      quiet
+      title={title}
+      problem={{ ...item.error, kind: kindOf(item.error.code) }}
+      circumstances={{ demo }}
+    />
+  );
 }
 
 function kindOf(code: string): ErrorKind {

@@ -1,8 +1,8 @@
 // The thin rows of the feed: what a turn cost, where conversations begin and end, system lines, and what is not loaded.
-import { assertNever, PERMISSION_MODES, type PermissionMode } from '#kernel';
+import { assertNever } from '#kernel';
+import { useHello } from '../app/workspace-context.js';
 import type { DividerItem, GapItem, LineItem, ResultItem } from '../state/feed-item.js';
 import { type RetryLine, secondsLeft } from '../state/retry-rows.js';
-import { formatCost, formatCount, formatDuration } from '../text/format.js';
 import { t } from '../text/index.js';
 import { Button } from '../ui/button.js';
 import { Icon } from '../ui/icon.js';
@@ -11,15 +11,11 @@ import { StatusDot } from '../ui/status-dot.js';
 import { Clock } from '../ui/time.js';
 import { useNow } from '../ui/use-now.js';
 import type { ProjectSession } from '../workspace/project-session.js';
+import { openingWords, resultFacts } from './turn-words.js';
 
 export function ResultRow({ item }: { item: ResultItem }) {
-  const { tokens, failure, ok, turns, durationMs, costUsd } = item;
-  const facts = [
-    durationMs !== undefined && formatDuration(durationMs),
-    formatCost(costUsd),
-    turns !== undefined && t.feed.resultTurns(turns),
-    tokens.input + tokens.output > 0 && t.feed.resultTokens(formatCount(tokens.input), formatCount(tokens.output)),
-  ].filter((fact) => fact !== false);
+  const { failure, ok } = item;
+  const demo = useHello()?.demo_model === true;
   return (
     <div className="space-y-2">
       {failure !== undefined && (
@@ -27,12 +23,13 @@ export function ResultRow({ item }: { item: ResultItem }) {
           quiet
           title={t.end.prompt.failed}
           problem={{ code: failure.subtype, kind: 'failed', message: failure.text }}
+          circumstances={{ demo }}
         />
       )}
       <p className="flex flex-wrap items-center gap-x-1.5 text-xs text-muted tabular-nums">
         {ok && <Icon name="check" className="size-3.5 text-ok" />}
-        <span className="sr-only">{t.feed.resultDone}: </span>
-        {facts.join(' · ')}
+        {ok && <span className="sr-only">{t.feed.resultDone}: </span>}
+        {resultFacts(item, demo).join(' · ')}
       </p>
     </div>
   );
@@ -50,8 +47,9 @@ export function Divider({ item }: { item: DividerItem }) {
 }
 
 export function LineRow({ item }: { item: LineItem }) {
+  const demo = useHello()?.demo_model === true;
   if (item.line.of === 'retry' && item.line.live) return <RetryingRow line={item.line} />;
-  const words = wordsOf(item.line);
+  const words = wordsOf(item.line, demo);
   return words === '' ? null : <p className="text-center text-xs wrap-anywhere text-muted">{words}</p>;
 }
 
@@ -78,10 +76,10 @@ export function GapRow({ item, session, busy }: { item: GapItem; session: Projec
   );
 }
 
-function wordsOf(line: LineItem['line']): string {
+function wordsOf(line: LineItem['line'], demo: boolean): string {
   switch (line.of) {
     case 'init':
-      return t.feed.init(line.model, isMode(line.mode) ? t.mode[line.mode] : line.mode);
+      return openingWords(line.model, line.mode, demo);
     case 'system':
       return line.text === '' ? '' : line.text;
     case 'retry': {
@@ -99,8 +97,4 @@ function wordsOf(line: LineItem['line']): string {
     default:
       return assertNever(line);
   }
-}
-
-function isMode(mode: string): mode is PermissionMode {
-  return (PERMISSION_MODES as readonly string[]).includes(mode);
 }

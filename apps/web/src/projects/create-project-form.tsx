@@ -7,6 +7,7 @@ import { t } from '../text/index.js';
 import { Button } from '../ui/button.js';
 import { Field } from '../ui/field.js';
 import { ProblemNote } from '../ui/problem-note.js';
+import { folderPath } from './folder-path.js';
 import { fieldOf } from './problem-field.js';
 
 export function CreateProjectForm({ onClose }: { onClose: () => void }) {
@@ -18,11 +19,13 @@ export function CreateProjectForm({ onClose }: { onClose: () => void }) {
   const [problem, setProblem] = useState<Problem>();
   const field = problem && fieldOf(problem);
 
+  const folder = folderPath(path, roots);
   const create = async (): Promise<void> => {
+    if (folder === undefined) return;
     setBusy(true);
     setProblem(undefined);
     try {
-      const { project_id: projectId } = await projects.create(path, name);
+      const { project_id: projectId } = await projects.create(folder, name);
       onClose();
       goTo({ projectId, tab: 'conversation' });
     } catch (error) {
@@ -47,6 +50,7 @@ export function CreateProjectForm({ onClose }: { onClose: () => void }) {
         value={path}
         onChange={(event) => setPath(event.target.value)}
         problem={field === 'path' ? problem : undefined}
+        circumstances={{ roots }}
         autoComplete="off"
         autoCapitalize="none"
         spellCheck={false}
@@ -67,7 +71,13 @@ export function CreateProjectForm({ onClose }: { onClose: () => void }) {
         <Button size="small" look="quiet" onClick={onClose}>
           {t.projects.form.cancel}
         </Button>
-        <Button size="small" type="submit" look="primary" disabled={busy}>
+        <Button
+          size="small"
+          type="submit"
+          look="primary"
+          disabled={busy || folder === undefined}
+          reason={folder === undefined ? t.projects.form.nothingYet : undefined}
+        >
           {busy ? t.projects.form.busy : t.projects.form.submit}
         </Button>
       </div>

@@ -1,7 +1,7 @@
 // What the feed must know of later events to show an earlier one: results of tool calls, ends of runs and of questions.
 import { agentContent, type ToolResult, toolResults } from './agent-message.js';
 import { type PermissionClosing, permissionClosings } from './permissions.js';
-import { readEvent, type WireEvent } from './wire-event.js';
+import { readEvent, type ReadEvent, type WireEvent } from './wire-event.js';
 
 export interface FeedIndex {
   /** By tool-use id. */
@@ -14,6 +14,8 @@ export interface FeedIndex {
   readonly endedRuns: ReadonlySet<string>;
   /** Runs whose end says what went wrong. */
   readonly failedRuns: ReadonlySet<string>;
+  /** By run: the sentences with which its result or its end says what went wrong. */
+  readonly failures: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 export function indexEvents(events: readonly WireEvent[]): FeedIndex {
@@ -33,7 +35,24 @@ export function indexEvents(events: readonly WireEvent[]): FeedIndex {
     }
   }
   const closings = permissionClosings(events);
-  return { results, calls, closings, asking: openQuestions(events, closings), endedRuns, failedRuns };
+  const asking = openQuestions(events, closings);
+  return { results, calls, closings, asking, endedRuns, failedRuns, failures: failuresOf(events) };
+}
+
+function failuresOf(events: readonly WireEvent[]): Map<string, Set<string>> {
+  const failures = new Map<string, Set<string>>();
+  for (const event of events) {
+    const said = event.run_id === undefined ? undefined : failureOf(readEvent(event));
+    if (said === undefined || event.run_id === undefined) continue;
+    failures.set(event.run_id, (failures.get(event.run_id) ?? new Set()).add(said.trim()));
+  }
+  return failures;
+}
+
+function failureOf(read: ReadEvent): string | undefined {
+  if (read.type === 'message.result') return read.payload.is_error ? (read.payload.text ?? '') : undefined;
+  if (read.type === 'run.finished' || read.type === 'run.cancelled') return read.payload.error?.message;
+  return undefined;
 }
 
 /** What a question and the tool call that it is about have in common. */

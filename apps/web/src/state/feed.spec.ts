@@ -89,6 +89,23 @@ describe('durableFeed', () => {
     expect(feedOf(told).map(({ kind }) => kind)).toEqual(['text']);
   });
 
+  it('WEB-33 says the words of a failed result once, and does not call it done', () => {
+    const words = 'API Error: 503 no healthy upstream';
+    const failed = result(1, { is_error: true, text: words });
+    expect(feedOf(said(1, 'm', 0, words), failed)).toMatchObject([
+      { kind: 'result', ok: false, failure: { text: words } },
+    ]);
+    const end = finished(1, { status: 'failed', error: { code: 'agent.model_error', message: words } });
+    expect(feedOf(said(1, 'm', 0, words), failed, end)).toMatchObject([
+      { kind: 'result', ok: false, failure: undefined },
+      { kind: 'end', error: { message: words } },
+    ]);
+    expect(feedOf(said(1, 'm', 0, 'Hello'), result(1, {}), finished(1))).toMatchObject([
+      { kind: 'text' },
+      { kind: 'result', ok: true, failure: undefined },
+    ]);
+  });
+
   it('WEB-32 shows of a row of retries the last: at the end while it goes on, in its place when it is over', () => {
     const lines = (items: readonly FeedItem[]): unknown[] =>
       items.map((item) =>

@@ -118,13 +118,14 @@ function lineItems(event: WireEvent, read: ReadEvent): FeedItem[] {
 function assistantItems(event: WireEvent, payload: EventPayload<'message.assistant'>, index: FeedIndex): FeedItem[] {
   const nested = payload.parent_tool_use_id !== undefined;
   const over = event.run_id !== undefined && index.endedRuns.has(event.run_id);
-  // Its words are those of the run's end, which says them with a code.
-  if (tellsOfError(payload.agent) && event.run_id !== undefined && index.failedRuns.has(event.run_id)) return [];
+  const failures = event.run_id === undefined ? undefined : index.failures.get(event.run_id);
+  // Its words are those of the run's result or end, which say them with a code.
+  if (tellsOfError(payload.agent) && failures !== undefined) return [];
   return agentContent(payload.agent).flatMap((block, position): FeedItem[] => {
     const common = { key: blockKey(payload.message_id, payload.block_index + position), at: event.created_at };
     switch (block.type) {
       case 'text':
-        return block.text.trim() === ''
+        return block.text.trim() === '' || failures?.has(block.text.trim()) === true
           ? []
           : [{ kind: 'text', ...common, text: block.text, streaming: false, nested }];
       case 'thinking':

@@ -28,6 +28,8 @@ export const en = {
     title: 'Demo model',
     text: 'Answers come from the built-in demo model, not from a real one.',
     hint: 'Send “demo:help” to see what it can do.',
+    noCost: 'no cost (demo)',
+    failed: 'The demo model failed. Send the prompt again.',
   },
 
   connection: {
@@ -62,8 +64,14 @@ export const en = {
     form: {
       title: 'New project',
       path: 'Folder',
-      pathHint: (roots: readonly string[]) => `Beneath ${roots.join(' or ')}. It is created if it does not exist.`,
+      pathHint: (roots: readonly string[]) =>
+        `A name, or a path beneath ${roots.join(' or ')}. The folder is created if it does not exist.`,
       pathHintUnknown: 'An absolute path on the server. The folder is created if it does not exist.',
+      outsideRoots: (roots: readonly string[]) =>
+        roots.length === 0
+          ? 'Type a folder’s name after one of the allowed folders.'
+          : `Type a folder’s name after ${roots.map((root) => `“${root.replace(/\/$/, '')}/”`).join(' or ')}.`,
+      nothingYet: 'Type a name for the folder first.',
       name: 'Name',
       nameHint: 'Optional. Else the folder’s own name.',
       submit: 'Create project',
@@ -234,7 +242,7 @@ export const en = {
   },
 
   mode: {
-    default: 'asks before acting',
+    default: 'asks before changing anything',
     acceptEdits: 'edits without asking',
     bypassPermissions: 'acts without asking',
     plan: 'plans only',

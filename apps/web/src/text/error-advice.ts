@@ -12,7 +12,6 @@ const BY_CODE: Partial<Record<ErrorCode, string>> = {
   'project.path_relative': 'Give the whole path, beginning with a slash.',
   'project.path_traversal': 'Give the path without “.” and “..” parts.',
   'project.path_nul': 'Remove the NUL character from the path.',
-  'project.path_outside_roots': 'Choose a folder beneath one of the allowed ones.',
   'project.path_not_directory': 'Choose a folder, not a file.',
   'project.path_not_writable': 'Give the folder to another user than root, or choose another folder.',
   'project.path_nested': 'Choose a folder that neither contains nor lies in another project.',
@@ -42,12 +41,23 @@ const BY_CODE: Partial<Record<ErrorCode, string>> = {
   'feature.not_available': 'This is not available in this version.',
 };
 
+/** Where the error is shown, as far as the advice depends on it. */
+export interface Circumstances {
+  /** The demo model answers: there is no key to check. */
+  readonly demo?: boolean;
+  /** Folders beneath which projects may lie. */
+  readonly roots?: readonly string[];
+}
+
 /** One sentence on what to do next. */
-export function adviceFor({ code, kind }: Pick<Problem, 'code' | 'kind'>): string {
+export function adviceFor({ code, kind }: Pick<Problem, 'code' | 'kind'>, { demo, roots }: Circumstances = {}): string {
+  if (demo === true && code === 'agent.model_error') return t.demo.failed;
+  if (code === 'project.path_outside_roots') return t.projects.form.outsideRoots(roots ?? []);
   return BY_CODE[code as ErrorCode] ?? t.problem.kind[kind];
 }
 
 /** What happened: the server's sentence, or the page's own for what it found out by itself. */
 export function messageOf({ code, message }: Pick<Problem, 'code' | 'message'>): string {
+  if (code === 'project.path_outside_roots') return ''; // the advice says it all
   return t.problem.client[code] ?? message;
 }

@@ -69,6 +69,24 @@ describe('adviceFor', () => {
     expect(adviceFor({ code: 'something.new', kind: 'conflict' })).toMatch(/\.$/);
   });
 
+  it('WEB-33 sends nobody to look for a key in a demo', () => {
+    const problem = { code: 'agent.model_error', kind: 'unavailable' } as const;
+    expect(adviceFor(problem)).toMatch(/key/);
+    expect(adviceFor(problem, { demo: true })).not.toMatch(/key/);
+  });
+
+  it('WEB-35 says once where a folder may lie', () => {
+    const problem = {
+      code: 'project.path_outside_roots',
+      kind: 'forbidden',
+      message: 'It must lie beneath …',
+    } as const;
+    expect(messageOf(problem)).toBe('');
+    expect(adviceFor(problem, { roots: ['/srv/projects/', '/home/p'] })).toBe(
+      'Type a folder’s name after “/srv/projects/” or “/home/p/”.',
+    );
+  });
+
   it('WEB-22 has words for what the page finds out by itself', () => {
     for (const code of ['client.offline', 'client.connection_lost', 'client.no_answer', 'client.unreadable'] as const) {
       expect(messageOf(clientProblem(code))).toMatch(/\.$/);

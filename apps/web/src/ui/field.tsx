@@ -1,18 +1,20 @@
 // A labelled input with its hint and its error, tied together for screen readers.
 import { type InputHTMLAttributes, useId } from 'react';
 import type { Problem } from '../state/problem.js';
+import type { Circumstances } from '../text/error-advice.js';
 import { ProblemNote } from './problem-note.js';
 
 interface FieldProps extends InputHTMLAttributes<HTMLInputElement> {
   label: string;
   hint?: string;
   problem?: Problem | undefined;
+  circumstances?: Circumstances;
   /** Beside the label, for example a button. */
   aside?: React.ReactNode;
   mono?: boolean;
 }
 
-export function Field({ label, hint, problem, aside, mono = false, ...input }: FieldProps) {
+export function Field({ label, hint, problem, circumstances, aside, mono = false, ...input }: FieldProps) {
   const id = useId();
   const described = [hint !== undefined && `${id}-hint`, problem !== undefined && `${id}-problem`].filter(Boolean);
   return (
@@ -35,7 +37,7 @@ export function Field({ label, hint, problem, aside, mono = false, ...input }: F
           {hint}
         </p>
       )}
-      {problem !== undefined && <ProblemNote id={`${id}-problem`} problem={problem} />}
+      {problem !== undefined && <ProblemNote id={`${id}-problem`} problem={problem} circumstances={circumstances} />}
     </div>
   );
 }
