@@ -1,7 +1,16 @@
 // Installations from `up` to `reset`, by the command line alone, with the real services: what a user does in a day.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SocketClient, testEnv, until } from '#testing';
@@ -158,7 +167,7 @@ it(
 );
 
 it(
-  'OPS-18, OPS-19 reset wants --yes, deletes everything of its own, and nothing of the installation beside it',
+  'OPS-18, OPS-19 reset wants --yes, deletes everything of its own but the users’ work, and nothing of the installation beside it',
   async () => {
     const [first = '', second = ''] = dataDirs();
     const installations = [await up(first), await up(second)];
@@ -175,11 +184,21 @@ it(
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('--yes') as string });
     expect(await gantry(first, 'status')).toMatchObject({ code: 0 });
 
-    expect(await gantry(first, 'reset', '--yes')).toMatchObject({ code: 0 });
-    expect(existsSync(first)).toBe(false);
+    const work = join(first, 'projects', 'one', 'work.txt');
+    writeFileSync(work, 'mine');
+    const done = await gantry(first, 'reset', '--yes');
+    const said = `kept ${join(first, 'projects')}: your project folders; `;
+    expect(done).toMatchObject({ code: 0, stderr: expect.stringContaining(said) as string });
+    expect([readdirSync(first), readFileSync(work, 'utf8')]).toEqual([['projects'], 'mine']);
     expect(await inEngine(labels[0])).toEqual({ containers: 0, running: 0, volumes: 0 });
     expect(await gantry(second, 'status')).toMatchObject({ code: 0 });
     expect(await inEngine(labels[1])).toMatchObject({ running: 1 });
+
+    const again = await up(first);
+    const client = await SocketClient.connect(again.url, { token: again.token });
+    await busyProject(client, join(first, 'projects', 'one'), 5);
+    client.close();
+    expect(readFileSync(work, 'utf8')).toBe('mine');
   },
   TIMEOUT_MS,
 );
