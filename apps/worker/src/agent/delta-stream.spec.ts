@@ -85,6 +85,27 @@ describe('DeltaStream', () => {
     expect(bus.log[2]).toEqual(['save', [expect.objectContaining({ offset: 0, text: 'ab' })]]);
   });
 
+  it('AGT-21 sends what is left of a block when it is complete, also when its event is committed at once', async () => {
+    deltas.push(text('a'));
+    deltas.push(text('b'));
+    deltas.close({ messageId: 'm', blockIndex: 0 }, 100);
+    deltas.committed(100);
+    await pass(0);
+    deltas.push(text('c', 1));
+    await pass(COALESCE_MS);
+    deltas.push(text('d', 1));
+    deltas.close({ messageId: 'm', blockIndex: 1 }, 200);
+    deltas.committed(200);
+    await pass(COALESCE_MS);
+    expect(bus.texts).toEqual([
+      [0, 'a'],
+      [1, 'b'],
+      [0, 'c'],
+      [1, 'd'],
+    ]);
+    expect(bus.log.at(-1)).toEqual(['clear']);
+  });
+
   it('AGT-21 forgets a block when its event is committed, not before', async () => {
     deltas.push(text('a'));
     await pass(0);

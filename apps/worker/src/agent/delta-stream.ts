@@ -43,10 +43,15 @@ export class DeltaStream {
     this.#touch();
   }
 
-  /** The block is complete; its durable event ends at this offset of the output. */
+  /** The block is complete, and what is left of it goes out now; its durable event ends at this offset of the output. */
   close(block: { messageId: string; blockIndex: number }, endOffset: number): void {
     const live = this.#blocks.get(keyOf(block));
-    if (live !== undefined) live.endOffset = endOffset;
+    if (live === undefined) return;
+    live.endOffset = endOffset;
+    const sendRest = () => this.#send(takeFrame(live));
+    // What is being sent comes before it.
+    if (this.#flushing === undefined) sendRest();
+    else this.#flushing = this.#flushing.then(sendRest);
   }
 
   /** Blocks whose events are committed need no live text any more. */
@@ -103,7 +108,11 @@ export class DeltaStream {
       // Live text may be lost: the durable event brings it.
       logError(this.logger, error, { doing: 'save partial message' });
     }
-    for (const delta of frames) this.bus.publish(projectId, { kind: 'delta', delta });
+    this.#send(frames);
+  }
+
+  #send(frames: DeltaFrame[]): void {
+    for (const delta of frames) this.bus.publish(this.about.projectId, { kind: 'delta', delta });
   }
 }
 
