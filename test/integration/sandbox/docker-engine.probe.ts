@@ -36,10 +36,12 @@ export class DockerEngineProbe {
     return Processes.filter((row) => !row[state]?.startsWith('Z')).map((row) => row[command] ?? '');
   }
 
-  /** Live processes that carry `name-WORD` as a whole word in their command lines: the WORDs, sorted. */
+  /** Live shells whose last argument is `name-WORD`: the WORDs, sorted. */
   async family(sandboxId: string, name: string): Promise<string[]> {
-    const words = (await this.commandLines(sandboxId)).flatMap((line) => line.split(' ').at(-1) ?? '');
-    return words
+    // On its way a process is `env` and `setsid` first: it is there when it has become the shell.
+    const shells = (await this.commandLines(sandboxId)).filter((line) => /^(\/bin\/)?sh /.test(line));
+    return shells
+      .map((line) => line.split(' ').at(-1) ?? '')
       .filter((word) => word.startsWith(`${name}-`))
       .map((word) => word.slice(name.length + 1))
       .sort();

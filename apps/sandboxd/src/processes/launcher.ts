@@ -53,12 +53,12 @@ export class Launcher {
       return own;
     };
     try {
-      const [output, errors, input] = await this.pipes.take(request.stdin === 'pipe' ? 3 : 2);
+      const names = await this.pipes.take(request.stdin === 'pipe' ? 3 : 2);
       let stdin: number | null = null;
-      if (input !== undefined) stdin = keep(this.pipes.openForInput(input));
+      if (names[2] !== undefined) stdin = keep(this.pipes.openForInput(names[2]));
       else theirs.push(openSync('/dev/null', 'r'));
-      const stdout = keep(this.pipes.openForOutput(output ?? ''));
-      const stderr = keep(this.pipes.openForOutput(errors ?? ''));
+      const stdout = keep(this.pipes.openForOutput(names[0]));
+      const stderr = keep(this.pipes.openForOutput(names[1]));
       const child = this.fork(request, mark, env, theirs);
       if (child.pid === undefined) throw (await once(child, 'error'))[0];
       return { child, pid: child.pid, stdin, stdout, stderr };

@@ -45,13 +45,13 @@ export class PipeStock {
   }
 
   /** Takes so many pipes out of the stock, by name; waits while more are made. Throws EAGAIN when no more can be made. */
-  async take(count: number): Promise<string[]> {
+  async take(count: 2 | 3): Promise<[string, string, string?]> {
     while (this.names.length < count) {
       const before = this.made;
       await this.refilled();
       if (this.names.length < count && this.made === before) throw outOfPipes();
     }
-    const taken = this.names.splice(-count);
+    const taken = this.names.splice(-count) as [string, string, string?];
     if (this.names.length < REFILL_BELOW) void this.refilled();
     return taken;
   }
