@@ -50,7 +50,10 @@ describe('checkMachineTraces', () => {
   });
 
   it('QA-11 finds personal folders of anyone', () => {
-    const problems = checkMachineTraces([file('README.md', 'cd /home/robert/gantry\ncd /home/agent/x /home/p/y\n/Users/ann/x')], []);
+    const problems = checkMachineTraces(
+      [file('README.md', 'cd /home/robert/gantry\ncd /home/agent/x /home/p/y\n/Users/ann/x')],
+      [],
+    );
     expect(problems.map(({ line }) => line)).toEqual([1, 3]);
   });
 
