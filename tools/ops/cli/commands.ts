@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { checkout } from '../checkout.ts';
 import { buildChanged } from '../build/build.ts';
+import { requireDataFolder } from '../host/data-folder.ts';
 import { withLock } from '../host/lock.ts';
 import { anythingRuns } from '../supervisor/control-client.ts';
 import { ReportedFailure, StepError, Steps } from '../step.ts';
@@ -56,6 +57,7 @@ function withoutOptions(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 }
 
 const exclusively = async (context: Context, work: () => Promise<unknown>): Promise<number> => {
+  await context.steps.run('Data folder', () => requireDataFolder(context.layout.root));
   await withLock(`${context.layout.root}.lock`, LOCK_WAIT_MS, work);
   return 0;
 };

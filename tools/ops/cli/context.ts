@@ -5,6 +5,7 @@ import type { Environment, MakeConfig, Problem } from '#config';
 import { checkout } from '../checkout.ts';
 import { dataLayout, type DataLayout } from '../data-layout.ts';
 import { DEFAULT_ENGINE_DIR, engineFolders, type EngineFolders } from '../engine/docker-engine.ts';
+import { requireNoFile } from '../host/data-folder.ts';
 import { importSource } from '../import-source.ts';
 import { StepError, Steps } from '../step.ts';
 
@@ -31,6 +32,7 @@ export async function makeContext({ env, yes, dataFolder }: ContextOptions): Pro
   return steps.run('Configuration', async () => {
     const library = await importSource<typeof import('#config')>('config');
     const config = checked(library, env, join(checkout, dataFolder));
+    requireNoFile(config.dataDir);
     const interactive = process.stdin.isTTY && process.stderr.isTTY && !env['CI'];
     return {
       env,

@@ -6,6 +6,7 @@ import { SANDBOXD_BUNDLE } from '../build/bundle-sandboxd.ts';
 import { askOnce, describeChanges, terminal, type HostChange } from '../host/consent.ts';
 import { hostExtraCertificates } from '../host/extra-certificates.ts';
 import { PortBook } from '../host/free-port.ts';
+import { listening } from '../host/listening.ts';
 import { installByHand, installPackages } from '../host/packages.ts';
 import { existingPostgresUser, makePostgresUser, type SystemUser } from '../host/system-user.ts';
 import { prepareDataFolder } from '../data-layout.ts';
@@ -63,10 +64,9 @@ export async function prepareStorage(
 ): Promise<StorageUrls> {
   const { config, steps } = context;
   const ports = new PortBook(context.layout.ports);
-  const running = new Set(
-    (await supervisor.status()).flatMap(({ name, state }) => (state === 'running' ? [name] : [])),
-  );
-  const start = { context, supervisor, ports, running };
+  const statuses = await supervisor.status();
+  const running = new Set(statuses.flatMap(({ name, state }) => (state === 'running' ? [name] : [])));
+  const start = { context, supervisor, ports, running, held: listening(statuses) };
   const [givenRedis, givenDatabase] = [config.redisUrl?.reveal(), config.databaseUrl?.reveal()];
   const redisUrl = await steps.run('Redis', (say) =>
     givenRedis === undefined ? startRedis(start, say) : checkGivenRedis(givenRedis, say),
@@ -82,11 +82,14 @@ interface StorageStart {
   supervisor: SupervisorClient;
   ports: PortBook;
   running: ReadonlySet<string>;
+  held: ReturnType<typeof listening>;
 }
 
-async function portFor({ ports, running }: StorageStart, name: string, usual: number): Promise<number> {
-  const port = await ports.choose({ name, host: '127.0.0.1', usual, held: running.has(name) });
+async function portFor({ ports, held }: StorageStart, name: string, usual: number, say: Say): Promise<number> {
+  const expected = ports.remembered(name) ?? usual;
+  const port = await ports.choose({ name, host: '127.0.0.1', usual, held: held(name) });
   if (port === undefined) throw new StepError(`No free port for ${name} near ${usual}.`, 'End what holds them.');
+  if (port !== expected) say(`taking port ${port}, because ${expected} is in use`);
   return port;
 }
 
@@ -94,7 +97,7 @@ async function startRedis(start: StorageStart, say: Say): Promise<string> {
   const { layout } = start.context;
   const program = findRedisServer();
   if (!program) throw new StepError('redis-server is not installed.', 'Install it, or set REDIS_URL.');
-  const port = await portFor(start, 'redis', REDIS_PORT);
+  const port = await portFor(start, 'redis', REDIS_PORT, say);
   const { spec, url } = prepareRedis(layout, program, port);
   if (!start.running.has('redis')) say(`starting on 127.0.0.1:${port}`);
   await start.supervisor.apply([spec]);
@@ -104,7 +107,7 @@ async function startRedis(start: StorageStart, say: Say): Promise<string> {
 
 async function startPostgres(start: StorageStart, durable: boolean, say: Say): Promise<string> {
   const { layout, config } = start.context;
-  const port = await portFor(start, 'postgres', POSTGRES_PORT);
+  const port = await portFor(start, 'postgres', POSTGRES_PORT, say);
   const user = await postgresUser();
   const wishedFolder = config.postgresDir ?? layout.postgres;
   const { spec, url } = await preparePostgres({ layout, port, user, wishedFolder, durable }, say);

@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { buildChanged, builtVersion } from '../build/build.ts';
 import { checkout } from '../checkout.ts';
 import { PortBook } from '../host/free-port.ts';
+import { listening } from '../host/listening.ts';
 import { keepSecret } from '../host/private-file.ts';
 import { importSource } from '../import-source.ts';
 import { noteInstance, readInstanceId } from '../instance.ts';
@@ -87,15 +88,13 @@ async function choosePorts(
   supervisor: SupervisorClient,
 ): Promise<Pick<ServicePlan, 'gateway' | 'worker' | 'demo'>> {
   return steps.run('Ports', async (say) => {
-    const running = new Set(
-      (await supervisor.status()).flatMap(({ name, state }) => (state === 'running' ? [name] : [])),
-    );
+    const held = listening(await supervisor.status());
     const book = new PortBook(layout.ports);
     const choose = async (name: string, host: string, usual: number, fixed: boolean): Promise<number> => {
-      const isNew = !book.remembers(name);
-      const port = await book.choose({ name, host, usual, fixed, held: running.has(name) });
+      const expected = fixed ? usual : (book.remembered(name) ?? usual);
+      const port = await book.choose({ name, host, usual, fixed, held: held(name) });
       if (port === undefined) throw portTaken(name, usual, fixed);
-      if (port !== usual && isNew) say(`${name} takes ${port}, because ${usual} is in use`);
+      if (port !== expected) say(`${name} takes ${port}, because ${expected} is in use`);
       return port;
     };
     const { gateway, worker } = config;

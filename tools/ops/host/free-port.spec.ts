@@ -1,9 +1,11 @@
 // Which port an instance takes.
-import { createServer, type Server } from 'node:net';
+import { spawn } from 'node:child_process';
+import { createServer, type AddressInfo, type Server } from 'node:net';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isFree, PortBook } from './free-port.ts';
+import { isListening } from './listening.ts';
 
 let folder: string;
 let server: Server;
@@ -23,6 +25,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
+const listensOn = (port: number): boolean => isListening(process.pid, port);
 const book = (): PortBook => new PortBook(join(folder, 'ports.json'));
 
 describe('ports', () => {
@@ -41,9 +44,30 @@ describe('ports', () => {
     const port = await ports.choose({ name: 'gateway', host, usual: busy });
     const holder = createServer();
     await new Promise<void>((resolve) => holder.listen(port, host, resolve));
-    expect(await book().choose({ name: 'gateway', host, usual: busy, held: true })).toBe(port);
+    expect(await book().choose({ name: 'gateway', host, usual: busy, held: listensOn })).toBe(port);
     expect(await book().choose({ name: 'gateway', host, usual: busy })).not.toBe(port);
     await new Promise((resolve) => holder.close(resolve));
+  });
+
+  it('OPS-9 leaves a remembered port that something else took, though a process of the service runs', async () => {
+    const port = await book().choose({ name: 'gateway', host, usual: busy });
+    const stranger = createServer();
+    await new Promise<void>((resolve) => stranger.listen(port, host, resolve));
+    const ours = spawn('sleep', ['600'], { stdio: 'ignore' });
+    const held = (candidate: number): boolean => isListening(ours.pid ?? 0, candidate);
+    expect([held(port ?? 0), isListening(process.pid, port ?? 0)]).toEqual([false, true]);
+    expect(await book().choose({ name: 'gateway', host, usual: busy, held })).toBeGreaterThan(port ?? 0);
+    ours.kill('SIGKILL');
+    await new Promise((resolve) => stranger.close(resolve));
+  });
+
+  it('OPS-9 knows who listens by IPv6, and that nobody does', async () => {
+    const all = createServer();
+    await new Promise<void>((resolve) => all.listen(0, '::', resolve));
+    const { port } = all.address() as AddressInfo;
+    expect(isListening(process.pid, port)).toBe(true);
+    await new Promise((resolve) => all.close(resolve));
+    expect(isListening(process.pid, port)).toBe(false);
   });
 
   it('OPS-9 gives no two services the same port', async () => {

@@ -28,8 +28,8 @@ export interface PortWish {
   usual: number;
   /** Set by the user: this one or none. */
   fixed?: boolean;
-  /** A service of ours holds its remembered port now: keep it without looking. */
-  held?: boolean;
+  /** Whether a service of ours listens on a port now: then it is kept. */
+  held?: (port: number) => boolean;
 }
 
 export class PortBook {
@@ -41,20 +41,22 @@ export class PortBook {
     this.#ports = JSON.parse(readIfPresent(file) ?? '{}') as Record<string, number>;
   }
 
-  /** Whether a port was chosen for this name before. */
-  remembers(name: string): boolean {
-    return this.#ports[name] !== undefined;
+  /** The port that was chosen for this name before. */
+  remembered(name: string): number | undefined {
+    return this.#ports[name];
   }
 
   /** The port for a wish, or undefined when a fixed one is taken. */
   async choose(wish: PortWish): Promise<number | undefined> {
     const remembered = this.#ports[wish.name];
-    if (wish.held && remembered !== undefined && (!wish.fixed || remembered === wish.usual)) return remembered;
+    const isOurs = (port: number): boolean => port === remembered && (wish.held?.(port) ?? false);
     const first = wish.fixed ? wish.usual : (remembered ?? wish.usual);
     const taken = new Set(Object.entries(this.#ports).flatMap(([name, port]) => (name === wish.name ? [] : [port])));
     for (let port = first; port < first + (wish.fixed ? 1 : TRIES); port++) {
       if (!wish.fixed && taken.has(port)) continue;
-      if (await isFree(wish.host, port)) return this.#remember(wish.name, port);
+      if (isOurs(port)) return port;
+      // Asked again: a service that is just being started may have taken it meanwhile.
+      if ((await isFree(wish.host, port)) || isOurs(port)) return this.#remember(wish.name, port);
     }
     return undefined;
   }

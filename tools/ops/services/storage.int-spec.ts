@@ -1,10 +1,11 @@
 // Our own Postgres and Redis: what they keep over a hard end, whom they let in, and two installations side by side.
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { testEnv } from '#testing';
+import { testEnv, until } from '#testing';
 import { makeContext, type Context } from '../cli/context.ts';
 import { prepareStorage, prepareSupervisor, type StorageUrls } from '../cli/prepare.ts';
 import { prepareDataFolder } from '../data-layout.ts';
@@ -55,6 +56,11 @@ async function install(dataDir: string, given: Record<string, string> = {}): Pro
   installation.urls = await again();
   return installation;
 }
+
+const listens = (server: Server, port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true));
+  });
 
 async function sql(url: string, query: string): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: url });
@@ -144,6 +150,30 @@ describe('our own storage', () => {
     guess.password = 'guess';
     await expect(redis(guess.href, (client) => client.get('kept'))).rejects.toThrow(/WRONGPASS|NOAUTH/);
     expect(statSync(join(installation.context.layout.redis, 'redis.conf')).mode & 0o777).toBe(0o600);
+  });
+
+  it('OPS-9 Redis moves to another port when something else took its own', async () => {
+    const installation = await install(join(folder, 'data'));
+    const { redisUrl, databaseUrl } = installation.urls;
+    const port = Number(new URL(redisUrl).port);
+    await redis(redisUrl, (client) => client.set('kept', '42'));
+    const stranger = createServer();
+    // The pauses before a restart grow, so the stranger gets there first.
+    await until('the port', async () => {
+      const { pid } = (await installation.supervisor.status()).find(({ name }) => name === 'redis') ?? {};
+      const identity = identify(pid ?? 0);
+      if (identity) signalProcess(identity, 'SIGKILL');
+      return listens(stranger, port);
+    });
+    try {
+      const moved = await installation.again();
+      expect(Number(new URL(moved.redisUrl).port)).toBeGreaterThan(port);
+      expect(moved.databaseUrl).toBe(databaseUrl);
+      expect(await redis(moved.redisUrl, (client) => client.get('kept'))).toBe('42');
+      expect(installation.said.join('')).toContain(`because ${port} is in use`);
+    } finally {
+      await new Promise((resolve) => stranger.close(resolve));
+    }
   });
 
   it('OPS-18 two installations share nothing, and stopping one leaves the other alone', async () => {
