@@ -1,8 +1,8 @@
 // A command's way, order, cancelling and limits, in a real container.
 import { newId } from '#kernel';
-import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { docker } from './docker-cli.js';
 import { startPath, TURN_MS, type PathFixture } from './path-fixture.js';
 
 let path: PathFixture;
@@ -175,10 +175,7 @@ it(
   'PATH-15 deletes an idle project with its container and HOME, not the folder, and refuses to delete a busy one',
   async () => {
     const projectId = await path.project('deleted');
-    const docker = (...args: string[]): string =>
-      execFileSync('docker', [...args, '--filter', `label=gantry.project=${projectId}`])
-        .toString()
-        .trim();
+    const ofProject = (...args: string[]): string => docker(...args, '--filter', `label=gantry.project=${projectId}`);
     const busy = await path.client.call('execute_command', { project_id: projectId, command: 'sleep 604' });
     await path.client.waitFor(
       'event',
@@ -189,14 +186,14 @@ it(
     await path.client.call('run_cancel', { run_id: busy.run_id });
     await path.finished(busy.run_id);
     await path.shell(projectId, 'echo kept > kept.txt');
-    expect(docker('ps', '-aq')).not.toBe('');
-    expect(docker('volume', 'ls', '-q')).not.toBe('');
+    expect(ofProject('ps', '-aq')).not.toBe('');
+    expect(ofProject('volume', 'ls', '-q')).not.toBe('');
     expect(await path.client.call('project_delete', { project_id: projectId })).toEqual({
       project_id: projectId,
       success: true,
     });
-    expect(docker('ps', '-aq')).toBe('');
-    expect(docker('volume', 'ls', '-q')).toBe('');
+    expect(ofProject('ps', '-aq')).toBe('');
+    expect(ofProject('volume', 'ls', '-q')).toBe('');
     expect(existsSync(join(path.stack.projectRoot, 'deleted', 'kept.txt'))).toBe(true);
     expect((await path.client.refusal('project_join', { project_id: projectId })).code).toBe('project.not_found');
   },

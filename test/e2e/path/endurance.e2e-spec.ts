@@ -1,6 +1,6 @@
 // What a restart and a kill leave behind: nothing lost, nothing hanging.
-import { execFileSync } from 'node:child_process';
 import { SocketClient } from '#testing';
+import { docker } from './docker-cli.js';
 import { startPath, TURN_MS, type PathFixture } from './path-fixture.js';
 
 let path: PathFixture;
@@ -95,8 +95,7 @@ it(
   async () => {
     const other = await startPath();
     const mine = (): string[] =>
-      execFileSync('docker', ['ps', '-q', '--no-trunc', '--filter', `label=gantry.project=${projectId}`])
-        .toString()
+      docker('ps', '-q', '--no-trunc', '--filter', `label=gantry.project=${projectId}`)
         .split('\n')
         .filter((line) => line !== '');
     const client = await signIn();

@@ -1,7 +1,7 @@
 // A prompt's way through the whole product, with the real CLI in a real container.
-import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { containerOf, docker } from './docker-cli.js';
 import { startPath, TURN_MS, typesOf, type PathFixture } from './path-fixture.js';
 
 let path: PathFixture;
@@ -127,7 +127,7 @@ it(
     });
     await path.client.waitFor('delta', (delta) => delta.run_id === runId, TURN_MS);
     // While it is writing, the CLI's own argv is looked at from outside.
-    const argv = execFileSync('docker', [
+    const argv = docker(
       'exec',
       '-u',
       '1000:1000',
@@ -135,9 +135,7 @@ it(
       'sh',
       '-c',
       "for p in /proc/[0-9]*; do tr '\\0' '\\n' < $p/cmdline 2>/dev/null | grep -q -- '--input-format' && tr '\\0' '\\n' < $p/cmdline && break; done",
-    ])
-      .toString()
-      .split('\n');
+    ).split('\n');
     // Flag and value are one entry, so that a value can never become a flag.
     expect(argv).toEqual(
       expect.arrayContaining([
@@ -185,7 +183,7 @@ it(
     const { run_id: runId } = await path.prompt(projectId, 'demo:slow 60 50');
     await path.client.waitFor('delta', (delta) => delta.run_id === runId, TURN_MS);
     const container = containerOf(projectId);
-    const environments = execFileSync('docker', [
+    const environments = docker(
       'exec',
       '-u',
       '0',
@@ -193,7 +191,7 @@ it(
       'sh',
       '-c',
       "cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n'; cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n'; cat /proc/net/dev",
-    ]).toString();
+    );
     expect(environments).not.toContain('demo-');
     expect(environments).not.toMatch(/DATABASE_URL|REDIS_URL|gnt_/);
     const interfaces = environments.match(/^\s*\w+:/gm)?.map((line) => line.trim()) ?? [];
@@ -203,8 +201,3 @@ it(
   },
   TURN_MS,
 );
-
-const containerOf = (projectId: string): string =>
-  execFileSync('docker', ['ps', '-q', '--filter', `label=gantry.project=${projectId}`])
-    .toString()
-    .trim();
