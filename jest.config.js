@@ -19,6 +19,7 @@ const project = (displayName, match, roots, timeoutMs) => ({
   setupFilesAfterEnv: ['<rootDir>/tools/stages/jest-timeout.ts'],
   testMatch: match,
   roots,
+  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/fixtures/'],
   testEnvironment: 'node',
   testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
   transform: {
