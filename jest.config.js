@@ -27,7 +27,6 @@ const project = (displayName, match, roots, timeoutMs) => ({
     '^.+\\.tsx$': ['@swc/jest', swc({ syntax: 'typescript', tsx: true }, { react: { runtime: 'automatic' } })],
     [`/node_modules/(${esmOnly.join('|')})/.+\\.m?js$`]: ['@swc/jest', swc({ syntax: 'ecmascript' })],
   },
-  testPathIgnorePatterns: ['/node_modules/', '/test/fixtures/'],
   transformIgnorePatterns: [`/node_modules/(?!(${esmOnly.join('|')})/)`],
   moduleNameMapper: { '^(@prisma/client/runtime/.*)\\.mjs$': '$1.js', '^(\\.{1,2}/.*)\\.js$': '$1' },
   moduleFileExtensions: ['ts', 'tsx', 'js', 'mjs', 'cjs', 'json', 'node'],
