@@ -73,6 +73,24 @@ function unlisted(files: readonly ProjectFile[]): Problem[] {
     .map(({ path }) => ({ path, message: 'docs/spec/README.md does not list this page.' }));
 }
 
+/** Rules that pages speak of and that do not exist. Only known prefixes count: `UTF-8` and `CVE-2025` are none. */
+function brokenMentions(files: readonly ProjectFile[], known: ReadonlySet<string>): Problem[] {
+  const prefixes = new Set([...known].map(prefixOf));
+  return files
+    .filter(({ path }) => path.endsWith('.md') && path !== 'docs/spec/README.md')
+    .flatMap(({ path, text }) =>
+      text
+        .split('\n')
+        .flatMap((content, index) =>
+          [...content.matchAll(/\b([A-Z]{2,6}-\d+)\b/g)].flatMap(([, id = '']) =>
+            prefixes.has(prefixOf(id)) && !known.has(id)
+              ? [{ path, line: index + 1, message: `${id} is in no page of docs/spec.` }]
+              : [],
+          ),
+        ),
+    );
+}
+
 /** Rules without a test, cited rules that do not exist, numbers given twice, and lines that are nearly rules. */
 export function checkSpecRules(files: readonly ProjectFile[]): Problem[] {
   const parsed = files.filter(({ path }) => isSpecification(path)).map(rulesIn);
@@ -84,6 +102,7 @@ export function checkSpecRules(files: readonly ProjectFile[]): Problem[] {
     ...parsed.flatMap((page) => page.problems),
     ...duplicates(rules),
     ...unlisted(files),
+    ...brokenMentions(files, known),
     ...rules
       .filter(({ id }) => !cited.has(id))
       .map(({ id, path, line }) => ({ path, line, message: `No test cites ${id}.` })),

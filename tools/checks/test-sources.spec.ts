@@ -71,6 +71,13 @@ describe('checkSpecRules', () => {
     expect(checkSpecRules(pages)).toMatchObject([{ path: 'docs/spec/two.md' }]);
   });
 
+  it('QA-8 refuses a page that speaks of a rule that does not exist', () => {
+    const mention = file('docs/MAP.md', 'Held by ABC-1.\nAnd by ABC-2, in UTF-8.');
+    expect(checkSpecRules([page('- **ABC-1** Text.'), spec("it('ABC-1', f);"), mention])).toEqual([
+      { path: 'docs/MAP.md', line: 2, message: 'ABC-2 is in no page of docs/spec.' },
+    ]);
+  });
+
   it('QA-8 reads citations only at the beginning of a title, and knows standards from rules', () => {
     expect(citedRules('ABC-1 ABC-2: both, unlike ABC-3')).toEqual(['ABC-1', 'ABC-2']);
     expect(citedRules('UTF-8 is kept')).toEqual([]);
