@@ -73,7 +73,7 @@ function unlisted(files: readonly ProjectFile[]): Problem[] {
     .map(({ path }) => ({ path, message: 'docs/spec/README.md does not list this page.' }));
 }
 
-/** Rules that pages speak of and that do not exist. Only known prefixes count: `UTF-8` and `CVE-2025` are none. */
+/** Rules that pages speak of and that do not exist; lines that define one, well or badly, are judged elsewhere. Only known prefixes count: `UTF-8` and `CVE-2025` are none. */
 function brokenMentions(files: readonly ProjectFile[], known: ReadonlySet<string>): Problem[] {
   const prefixes = new Set([...known].map(prefixOf));
   return files
