@@ -73,20 +73,22 @@ function unlisted(files: readonly ProjectFile[]): Problem[] {
     .map(({ path }) => ({ path, message: 'docs/spec/README.md does not list this page.' }));
 }
 
-/** Rules that pages speak of and that do not exist; lines that define one, well or badly, are judged elsewhere. Only known prefixes count: `UTF-8` and `CVE-2025` are none. */
+/**
+ * Rules that pages speak of and that do not exist. Lines that define one, well or badly, are judged elsewhere. Only known
+ * prefixes count: `UTF-8` and `CVE-2025` are none.
+ */
 function brokenMentions(files: readonly ProjectFile[], known: ReadonlySet<string>): Problem[] {
   const prefixes = new Set([...known].map(prefixOf));
+  const isBroken = (id: string): boolean => prefixes.has(prefixOf(id)) && !known.has(id);
+  const brokenIn = (line: string): string[] =>
+    NEARLY_RULE.test(line) ? [] : [...line.matchAll(/\b[A-Z]{2,6}-\d+\b/g)].map(([id]) => id).filter(isBroken);
   return files
     .filter(({ path }) => path.endsWith('.md') && path !== 'docs/spec/README.md')
     .flatMap(({ path, text }) =>
       text
         .split('\n')
         .flatMap((content, index) =>
-          [...content.matchAll(/\b([A-Z]{2,6}-\d+)\b/g)].flatMap(([, id = '']) =>
-            prefixes.has(prefixOf(id)) && !known.has(id)
-              ? [{ path, line: index + 1, message: `${id} is in no page of docs/spec.` }]
-              : [],
-          ),
+          brokenIn(content).map((id) => ({ path, line: index + 1, message: `${id} is in no page of docs/spec.` })),
         ),
     );
 }
