@@ -168,7 +168,8 @@ it('WEB-30 works by keyboard alone, and nothing is cut off on a phone', async ()
   const { id, name } = await web.project();
   const page = await web.visit({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
   await page.goto(web.stack.url);
-  await page.keyboard.type(web.stack.adminToken); // the field has the focus
+  await page.getByLabel('Token', { exact: true }).and(page.locator(':focus')).waitFor(); // by itself
+  await page.keyboard.type(web.stack.adminToken);
   await page.keyboard.press('Enter');
   await page.getByRole('link', { name: new RegExp(name) }).focus();
   await page.keyboard.press('Enter');
