@@ -105,6 +105,9 @@ function onHostNetwork(file: ComposeFile, image: string, environment: Record<str
           image,
           restart: 'no',
           network_mode: 'host',
+          volumes: kept.volumes?.map((volume) =>
+            volume.replace(/^\/var\/run\/docker\.sock:/, `${testEnv().dockerSocket}:`),
+          ),
           environment: { ...service.environment, ...environment },
         },
       ],
