@@ -185,9 +185,10 @@ describe('a job', () => {
     expect(stdout).toMatch(/^out\n/);
     expect(stderr).toBe('err\n');
     expect(stdout).toMatch(/1 -> pipe|1 -> .*\(deleted\)/);
-    expect(await shell('yes | head -n 1; echo "${PIPESTATUS:-}"; cat /proc/self/status | grep SigIgn')).toMatch(
-      /^y\n\s*SigIgn:\s*0000000000000000$/,
-    );
+    expect(await shell('yes | head -n 1')).toBe('y');
+    // Signals 32 and above are the C library's own: an engine's starter may ignore them, and nothing below it can undo that.
+    const ignored = /SigIgn:\s*([0-9a-f]+)/.exec(await shell('cat /proc/self/status'))?.[1] ?? 'f';
+    expect(BigInt(`0x${ignored}`) & 0x7fff_ffffn).toBe(0n);
     const { stdout: read } = await runShell(connection, 'cat </dev/stdin; echo end');
     expect(read).toBe('end\n');
   });
