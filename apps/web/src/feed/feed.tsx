@@ -4,6 +4,7 @@ import { newestSeq, oldestSeq } from '../state/event-log.js';
 import { durableFeed, partialFeed } from '../state/feed.js';
 import type { FeedItem } from '../state/feed-item.js';
 import type { ProjectView } from '../state/project-state.js';
+import { splitWaiting } from '../state/held-prompts.js';
 import { withoutAnswered } from '../state/retry-rows.js';
 import { t } from '../text/index.js';
 import { Icon } from '../ui/icon.js';
@@ -16,7 +17,10 @@ export function Feed({ session, view }: { session: ProjectSession; view: Project
   const whole = useMemo(() => durableFeed(view.log), [view.log]);
   const partial = useMemo(() => partialFeed(view.partials), [view.partials]);
   const writers = [...new Set(view.partials.map(({ runId }) => runId))].join(' ');
-  const durable = useMemo(() => withoutAnswered(whole, new Set(writers.split(' '))), [whole, writers]);
+  const { told, waiting } = useMemo(() => {
+    const writing = new Set(writers.split(' '));
+    return splitWaiting(withoutAnswered(whole, writing), writing);
+  }, [whole, writers]);
   const { scroller, content, following, hasNew, jump } = useFollowing(oldestSeq(view.log), newestSeq(view.log));
   const writing = partial.length > 0;
   return (
@@ -29,12 +33,7 @@ export function Feed({ session, view }: { session: ProjectSession; view: Project
         aria-label={t.feed.label}
       >
         <div ref={content} className="mx-auto flex min-h-full w-full max-w-3xl flex-col px-3 py-4 sm:px-5">
-          <HistoryHead
-            session={session}
-            view={view}
-            scroller={scroller}
-            empty={durable.length + partial.length === 0}
-          />
+          <HistoryHead session={session} view={view} scroller={scroller} empty={whole.length + partial.length === 0} />
           <div
             role="log"
             aria-live="polite"
@@ -42,8 +41,9 @@ export function Feed({ session, view }: { session: ProjectSession; view: Project
             aria-busy={writing}
             className="flex flex-col gap-3"
           >
-            <Items items={durable} before={undefined} session={session} view={view} />
-            <Items items={partial} before={durable.at(-1)} session={session} view={view} />
+            <Items items={told} before={undefined} session={session} view={view} />
+            <Items items={partial} before={told.at(-1)} session={session} view={view} />
+            <Items items={waiting} before={partial.at(-1) ?? told.at(-1)} session={session} view={view} />
           </div>
         </div>
       </div>

@@ -8,6 +8,8 @@ interface Common {
   /** Stays the same from the first delta to the durable event, so that the element on the page does too. */
   readonly key: string;
   readonly at?: string;
+  /** The run that it belongs to and that has not begun: it stands below everything, what is being written too. */
+  readonly waitingFor?: string;
 }
 
 export interface UserItem extends Common {

@@ -3,6 +3,7 @@ import { addEvents, EMPTY_LOG } from './event-log.js';
 import { durableFeed, partialFeed } from './feed.js';
 import type { FeedItem } from './feed-item.js';
 import { addDelta } from './partial-message.js';
+import { splitWaiting } from './held-prompts.js';
 import { withoutAnswered } from './retry-rows.js';
 import {
   assistant,
@@ -20,6 +21,14 @@ import {
 } from './sample-run.js';
 
 const feedOf = (...steps: Step[]): FeedItem[] => durableFeed(addEvents(EMPTY_LOG, eventsOf(steps)));
+const asked = (run: number, text = `prompt ${run}`): Step => ({
+  type: 'message.user',
+  run,
+  payload: { text, user_id: USER },
+});
+/** Texts of prompts and answers; of anything else the kind. */
+const gist = (items: readonly FeedItem[]): string[] =>
+  items.map((item) => (item.kind === 'user' || item.kind === 'text' ? item.text : item.kind));
 const tool = { type: 'tool_use', id: 't1', name: 'Bash', input: { command: 'ls' } };
 const retry = (run: number, attempt: number, status: number | null): Step => {
   const agent = { attempt, max_retries: 10, error_status: status, retry_delay_ms: 1200 };
@@ -48,6 +57,50 @@ describe('durableFeed', () => {
     );
     expect(items.map(({ kind }) => kind)).toEqual(['divider', 'user', 'thinking', 'text', 'result']);
     expect(items.at(-1)).toMatchObject({ durationMs: 1200, costUsd: 0.01, turns: 1, tokens: { input: 7, output: 5 } });
+  });
+
+  it('WEB-36 shows a prompt where its run begins, not in the answer of the run ahead', () => {
+    const ahead = [asked(1), queued(1), started(1), said(1, 'm', 0, 'first')];
+    const behind = [asked(2), queued(2), said(1, 'm', 1, 'more'), finished(1)];
+    const items = feedOf(...ahead, ...behind, started(2), said(2, 'n', 0, 'second'));
+    expect(gist(items)).toEqual(['prompt 1', 'first', 'more', 'prompt 2', 'second']);
+    const cancelled = { type: 'run.cancelled', run: 2, payload: { status: 'cancelled', kind: 'prompt' } };
+    expect(gist(feedOf(...ahead, ...behind, cancelled))).toEqual(['prompt 1', 'first', 'more', 'prompt 2', 'end']);
+  });
+
+  it('WEB-36 keeps what waits below everything else, and with it the conversation that it begins', () => {
+    const created = { type: 'session.created', payload: { session_id: idOf(9) } };
+    const ahead = [asked(1), queued(1), started(1), said(1, 'm', 0, 'first')];
+    const items = feedOf(...ahead, created, asked(2), queued(2), asked(3), queued(3), retry(1, 1, 503));
+    expect(gist(items)).toEqual(['prompt 1', 'first', 'line', 'divider', 'prompt 2', 'prompt 3']);
+    const { told, waiting } = splitWaiting(items, new Set([idOf(1)]));
+    expect([gist(told), gist(waiting)]).toEqual([
+      ['prompt 1', 'first', 'line'],
+      ['divider', 'prompt 2', 'prompt 3'],
+    ]);
+    // Its own words are being written: it waits no more, although the page has not heard that it began.
+    expect(gist(splitWaiting(items, new Set([idOf(2)])).told)).toEqual([
+      ...['prompt 1', 'first', 'line', 'divider', 'prompt 2'],
+    ]);
+  });
+
+  it('WEB-36 leaves a prompt of which nothing more is loaded before the events that are missing', () => {
+    const events = eventsOf([
+      asked(1),
+      queued(1),
+      started(1),
+      asked(2),
+      queued(2),
+      asked(3),
+      queued(3),
+      finished(1),
+      started(3),
+    ]);
+    const log = addEvents(
+      EMPTY_LOG,
+      events.filter(({ seq }) => seq !== 8),
+    );
+    expect(gist(durableFeed(log))).toEqual(['prompt 1', 'prompt 2', 'gap', 'prompt 3']);
   });
 
   it('WEB-10 makes one card of a tool call and its result, text or blocks', () => {
@@ -165,7 +218,7 @@ describe('durableFeed', () => {
       run_id: idOf(1),
       tool_name: 'Bash',
     };
-    const asked = {
+    const question = {
       ...request,
       input: {},
       input_hash: 'h',
@@ -180,7 +233,7 @@ describe('durableFeed', () => {
       answered_by: { user_id: USER, name: 'Ada' },
     };
     const steps = [
-      { type: 'permission.requested', run: 1, payload: asked },
+      { type: 'permission.requested', run: 1, payload: question },
       { type: 'permission.closed', run: 1, payload: closing },
     ];
     const call = assistant(1, 'm', 0, { type: 'tool_use', id: 't1', name: 'Bash', input: {} });

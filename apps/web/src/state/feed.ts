@@ -5,6 +5,7 @@ import { agentContent, readInit, readUsage, tellsOfError, toolResults } from './
 import { type EventLog, gapsOf } from './event-log.js';
 import { type FeedIndex, indexEvents, toolKey } from './feed-index.js';
 import type { FeedItem } from './feed-item.js';
+import { HeldPrompts } from './held-prompts.js';
 import { type PartialBlock, type Partials, partialText } from './partial-message.js';
 import { RetryRows } from './retry-rows.js';
 import { readEvent, type ReadEvent, type WireEvent } from './wire-event.js';
@@ -15,12 +16,24 @@ export function durableFeed(log: EventLog): FeedItem[] {
   const gaps = gapsOf(log);
   const items: FeedItem[] = [];
   const retries = new RetryRows();
+  const prompts = new HeldPrompts(log.events);
   let shownInit = '';
+  let previous: WireEvent | undefined;
   for (const event of log.events) {
     while (gaps[0] !== undefined && gaps[0].to < event.seq) {
       const gap = gaps.shift();
-      if (gap !== undefined) items.push(...retries.end(), { kind: 'gap', key: `gap:${gap.to}`, ...gap });
+      if (gap === undefined) continue;
+      items.push(...retries.end(), ...prompts.beforeGap(gap.from), { kind: 'gap', key: `gap:${gap.to}`, ...gap });
     }
+    if (event.type === 'message.user') {
+      // The conversation that a prompt begins is told with it: both events are of one transaction.
+      const begun = previous?.type === 'session.created' && previous.seq === event.seq - 1 ? items.splice(-1) : [];
+      items.push(...prompts.hold(event, [...begun, ...itemsOf(event, index)]));
+      previous = event;
+      continue;
+    }
+    previous = event;
+    items.push(...prompts.before(event));
     if (retries.take(event)) continue;
     if (event.run_id !== undefined) items.push(...retries.end(event.run_id));
     for (const item of itemsOf(event, index)) {
@@ -32,7 +45,7 @@ export function durableFeed(log: EventLog): FeedItem[] {
       items.push(item);
     }
   }
-  return [...items, ...retries.live()];
+  return [...items, ...retries.live(), ...prompts.waiting()];
 }
 
 /** What is being written now, to be shown after the durable feed. */
