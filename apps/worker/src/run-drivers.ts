@@ -24,10 +24,12 @@ export function createRunDrivers(parts: RunDriversParts, sandboxes: RunningSandb
   const connectionTo = (sandboxId: string) => sandboxes.connectionTo(sandboxId);
   const warm = new WarmAgents({ executions, connectionTo, ...parts.warmAgents, clock, logger });
   const agent = new ClaudeAgentDriver(parts.claudeVersion);
+  const agentRuns = new AgentRunDriver({ executions, questions, bus, agent, warm });
   return {
     byKind: {
       command: new CommandRunDriver({ executions, bus, clock }),
-      prompt: new AgentRunDriver({ executions, questions, bus, agent, warm }),
+      prompt: agentRuns,
+      compact: agentRuns,
     },
     sweep: (lease) => warm.sweep(lease),
     close: () => warm.close(),

@@ -1,7 +1,7 @@
 // Live frames as they travel through Redis: JSON with a version, checked when read (R18).
 import { z } from 'zod';
 import type { Announcement, LiveFrame } from '#domain';
-import { EVENT_TYPES, RUN_KINDS } from '#kernel';
+import { EVENT_TYPES, RUN_KINDS, RUN_STATUSES, WAIT_REASONS } from '#kernel';
 
 const seq = z.int().nonnegative();
 const time = z.iso.datetime().transform((text) => new Date(text));
@@ -23,6 +23,16 @@ const dispatch = z.object({
   dispatchNo: z.int(),
   correlationId: z.string(),
 });
+const queuedActiveRun = z.object({
+  runId: z.string(),
+  kind: z.enum(RUN_KINDS),
+  status: z.enum(RUN_STATUSES),
+  title: z.string(),
+  startedAt: time.optional(),
+  waitingSince: time.optional(),
+  waitReason: z.enum(WAIT_REASONS).optional(),
+  resumeAt: time.optional(),
+});
 const queue = z.object({
   projectId: z.string(),
   revision: z.int(),
@@ -30,6 +40,9 @@ const queue = z.object({
     z.object({
       lane: z.string(),
       activeRunId: z.string().optional(),
+      active: queuedActiveRun.optional(),
+      parked: z.array(queuedActiveRun).optional(),
+      paused: z.object({ since: time, by: z.string() }).optional(),
       queued: z.array(z.object({ runId: z.string(), position: z.int(), kind: z.enum(RUN_KINDS), title: z.string() })),
     }),
   ),

@@ -30,8 +30,12 @@ export const FINAL_RUN_STATUSES = [
 ] as const satisfies readonly RunStatus[];
 export type FinalRunStatus = (typeof FINAL_RUN_STATUSES)[number];
 
-export const RUN_KINDS = ['prompt', 'command'] as const;
+export const RUN_KINDS = ['prompt', 'command', 'compact'] as const;
 export type RunKind = (typeof RUN_KINDS)[number];
+
+/** What a waiting run waits for: an answer of a person, or the end of an account's usage limit. */
+export const WAIT_REASONS = ['permission', 'usage_limit'] as const;
+export type WaitReason = (typeof WAIT_REASONS)[number];
 
 export const SESSION_STATUSES = [
   'created',
@@ -56,6 +60,10 @@ export type ProcessKind = (typeof PROCESS_KINDS)[number];
 
 export const PERMISSION_STATUSES = ['open', 'answered', 'expired', 'cancelled', 'run_ended'] as const;
 export type PermissionStatus = (typeof PERMISSION_STATUSES)[number];
+
+/** Who closed a question with an answer: a person, the project's rules, or the clock. */
+export const ANSWER_SOURCES = ['person', 'policy', 'timeout'] as const;
+export type AnswerSource = (typeof ANSWER_SOURCES)[number];
 
 export const INTENT_KINDS = ['cancel', 'interrupt', 'pause', 'resume', 'answer', 'setting', 'stdin'] as const;
 export type IntentKind = (typeof INTENT_KINDS)[number];

@@ -6,8 +6,10 @@ import {
   PERMISSION_STATUSES,
   PROJECT_STATES,
   RUN_KINDS,
+  ROLES,
   RUN_STATUSES,
   SESSION_STATUSES,
+  WAIT_REASONS,
 } from '#kernel';
 import { claudeOptions } from './claude-options.schema.js';
 import { id, offset, seq, timestamp } from './primitives.schema.js';
@@ -64,12 +66,19 @@ export const runInfo = z.object({
   started_at: timestamp.optional(),
   finished_at: timestamp.optional(),
   waiting_since: timestamp.optional(),
+  wait_reason: z.enum(WAIT_REASONS).optional(),
+  resume_at: timestamp.optional().describe('When a wait ends by itself'),
+  parked_since: timestamp.optional().describe('Since when its lane is free for others while it waits'),
+  paused_since: timestamp.optional(),
+  attempts: z.int().optional().describe('More than 1 after a retry inside the run'),
   duration_ms: z.int().optional(),
   exit_code: z.int().optional(),
   exit_signal: z.string().optional(),
   error: runError.optional(),
   cost_usd: z.number().optional(),
   usage: z.record(z.string(), z.unknown()).optional(),
+  output_bytes: z.int().optional().describe('Bytes of a command’s output that are stored'),
+  output_truncated: z.boolean().optional().describe('A cap left out the middle, or the output has expired'),
   timeout_ms: z.int(),
   created_by: id,
 });
@@ -93,19 +102,44 @@ export const permissionInfo = z.object({
   session_id: id,
   run_id: id,
   tool_name: z.string(),
+  tool_use_id: z.string().optional().describe("The agent's id of the tool call; questions of older servers lack it"),
   input: z.record(z.string(), z.unknown()),
   input_hash: z
     .string()
-    .describe('Send it back with the answer, so that nobody approves something else than was shown'),
+    .optional()
+    .describe(
+      'Send it back with the answer, so that nobody approves something else than was shown. Not with a cut input',
+    ),
+  truncated: z
+    .boolean()
+    .optional()
+    .describe(
+      "Set when the input is cut to the client's limit: permission_get gives the whole, and the hash to answer it",
+    ),
   suggestions: z.array(z.unknown()),
   status: z.enum(PERMISSION_STATUSES),
   created_at: timestamp,
 });
 export type PermissionInfo = z.infer<typeof permissionInfo>;
 
+const activeRun = z.object({
+  run_id: id,
+  kind: z.enum(RUN_KINDS),
+  status: z.enum(RUN_STATUSES),
+  title: z.string(),
+  started_at: timestamp.optional(),
+  waiting_since: timestamp.optional(),
+  wait_reason: z.enum(WAIT_REASONS).optional(),
+  answerable_by: z.array(z.enum(ROLES)).optional().describe('Who may end the wait'),
+  resume_at: timestamp.optional(),
+});
+
 export const queueLane = z.object({
   lane: z.string(),
   active_run_id: id.optional(),
+  active: activeRun.optional(),
+  parked: z.array(activeRun).optional().describe('Runs that wait for a person and have left the lane to others'),
+  paused: z.object({ since: timestamp, by: id }).optional().describe('Nothing of the lane starts until lane_resume'),
   queued: z.array(z.object({ run_id: id, position: z.int(), kind: z.enum(RUN_KINDS), title: z.string() })),
 });
 export type QueueLane = z.infer<typeof queueLane>;

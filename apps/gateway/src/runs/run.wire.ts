@@ -1,7 +1,14 @@
 // Runs, queues and conversations as clients see them.
-import { type QueuedRun, type QueueSnapshotRecord, type RunRecord, runTitle, type SessionRecord } from '#domain';
-import { PERMISSION_MODES, type PermissionMode } from '#kernel';
-import type { QueueSnapshot, RunInfo, SessionInfo } from '#protocol';
+import {
+  type QueuedActiveRun,
+  type QueuedRun,
+  type QueueSnapshotRecord,
+  type RunRecord,
+  runTitle,
+  type SessionRecord,
+} from '#domain';
+import { PERMISSION_MODES, type PermissionMode, type Role } from '#kernel';
+import type { QueueLane, QueueSnapshot, RunInfo, SessionInfo } from '#protocol';
 import { COMMAND_SESSION_PREFIX } from '../transport/access.js';
 
 const isoOf = (date: Date): string => date.toISOString();
@@ -25,12 +32,21 @@ export function toRunInfo({ run, position }: QueuedRun): RunInfo {
     queued_at: isoOf(run.queuedAt),
     ...(run.startedAt === null ? {} : { started_at: isoOf(run.startedAt) }),
     ...(run.finishedAt === null ? {} : { finished_at: isoOf(run.finishedAt) }),
-    ...(run.waitingSince === null ? {} : { waiting_since: isoOf(run.waitingSince) }),
+    ...waitOf(run),
     ...outcomeOf(run),
     timeout_ms: run.timeoutMs,
     created_by: run.createdBy,
   };
 }
+
+const waitOf = (run: RunRecord): Partial<RunInfo> => ({
+  ...(run.waitingSince === null ? {} : { waiting_since: isoOf(run.waitingSince) }),
+  ...(run.waitReason === null ? {} : { wait_reason: run.waitReason }),
+  ...(run.resumeAt === null ? {} : { resume_at: isoOf(run.resumeAt) }),
+  ...(run.parkedAt === null ? {} : { parked_since: isoOf(run.parkedAt) }),
+  ...(run.pausedAt === null ? {} : { paused_since: isoOf(run.pausedAt) }),
+  ...(run.attempts > 1 ? { attempts: run.attempts } : {}),
+});
 
 const outcomeOf = (run: RunRecord): Partial<RunInfo> => ({
   ...(run.durationMs === null ? {} : { duration_ms: run.durationMs }),
@@ -39,16 +55,36 @@ const outcomeOf = (run: RunRecord): Partial<RunInfo> => ({
   ...(run.errorCode === null ? {} : { error: { code: run.errorCode, message: run.errorMessage ?? '' } }),
   ...(run.costUsd === null ? {} : { cost_usd: run.costUsd }),
   ...(run.usage === null ? {} : { usage: run.usage }),
+  ...(run.kind === 'command' ? { output_bytes: run.outputBytes } : {}),
+  ...(run.outputCut === null && run.outputExpiredAt === null ? {} : { output_truncated: true }),
 });
 
 export const toQueueSnapshot = (queue: QueueSnapshotRecord): QueueSnapshot => ({
   project_id: queue.projectId,
   revision: queue.revision,
-  lanes: queue.lanes.map(({ lane, activeRunId, queued }) => ({
+  lanes: queue.lanes.map(({ lane, activeRunId, active, parked, paused, queued }) => ({
     lane,
     ...(activeRunId === undefined ? {} : { active_run_id: activeRunId }),
+    ...(active === undefined ? {} : { active: toActiveRun(active) }),
+    ...(parked === undefined ? {} : { parked: parked.map(toActiveRun) }),
+    ...(paused === undefined ? {} : { paused: { since: isoOf(paused.since), by: paused.by } }),
     queued: queued.map(({ runId, ...rest }) => ({ run_id: runId, ...rest })),
   })),
+});
+
+/** Roles that may answer a question of the agent (client event permission_respond). */
+const ANSWERING_ROLES: readonly Role[] = ['owner', 'editor'];
+
+const toActiveRun = (run: QueuedActiveRun): NonNullable<QueueLane['active']> => ({
+  run_id: run.runId,
+  kind: run.kind,
+  status: run.status,
+  title: run.title,
+  ...(run.startedAt === undefined ? {} : { started_at: isoOf(run.startedAt) }),
+  ...(run.waitingSince === undefined ? {} : { waiting_since: isoOf(run.waitingSince) }),
+  ...(run.waitReason === undefined ? {} : { wait_reason: run.waitReason }),
+  ...(run.waitReason === 'permission' ? { answerable_by: [...ANSWERING_ROLES] } : {}),
+  ...(run.resumeAt === undefined ? {} : { resume_at: isoOf(run.resumeAt) }),
 });
 
 const isPermissionMode = (mode: string | null): mode is PermissionMode =>

@@ -100,6 +100,7 @@ class Fixture {
           },
         },
         prompt: { drive: async () => Promise.reject(new Error('no prompt here')) },
+        compact: { drive: async () => Promise.reject(new Error('no compaction here')) },
       },
       slots: this.slots,
       bounds: { firstMs: 1, mostMs: 2, sandboxMs: 30, serviceMs: 10_000 },

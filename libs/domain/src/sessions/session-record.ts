@@ -8,6 +8,8 @@ export interface SessionRecord {
   /** The agent's own id of the conversation, for `--resume`; null until it told us. */
   agentSessionId: string | null;
   title: string | null;
+  /** A title that a person gave is not replaced. */
+  titleByUser: boolean;
   model: string | null;
   permissionMode: string | null;
   status: SessionStatus;
@@ -15,5 +17,6 @@ export interface SessionRecord {
   createdAt: Date;
   updatedAt: Date;
   lastRunAt: Date | null;
+  archivedAt: Date | null;
   costUsd: number;
 }

@@ -9,9 +9,19 @@ import {
   type EventDraft,
   type EventRecord,
   type Dispatch,
+  type QueuedActiveRun,
   type QueueSnapshotRecord,
 } from '#domain';
-import { AppError, LANE_HOLDING_STATUSES, newId, type FinalRunStatus, type ProjectState, type RunKind } from '#kernel';
+import {
+  AppError,
+  LANE_HOLDING_STATUSES,
+  newId,
+  type FinalRunStatus,
+  type ProjectState,
+  type RunKind,
+  type RunStatus,
+  type WaitReason,
+} from '#kernel';
 import type { Database, Tx } from '../database.js';
 import { Prisma } from '../generated/client.js';
 import { storable } from '../storable.js';
@@ -142,21 +152,56 @@ export async function readQueue(tx: Tx, projectId: string): Promise<QueueSnapsho
   const head = await tx.projectHead.findUnique({ where: { projectId }, select: { queueRevision: true } });
   if (head === null) throw new AppError('project.not_found', 'There is no such project.');
   const runs = await tx.run.findMany({
-    where: { projectId, status: { in: [...holding, 'queued'] } },
-    select: { id: true, lane: true, status: true, kind: true, prompt: true, shellCommand: true, argv: true },
+    where: { projectId, status: { in: [...holding, 'parked', 'queued'] } },
+    select: QUEUE_COLUMNS,
     orderBy: [{ lane: 'asc' }, { position: 'asc' }],
   });
-  const lanes = new Map<string, QueueSnapshotRecord['lanes'][number]>();
-  for (const run of runs) {
-    const lane = lanes.get(run.lane) ?? { lane: run.lane, queued: [] };
-    lanes.set(run.lane, lane);
-    if (run.status !== 'queued') lane.activeRunId = run.id;
-    else {
-      const kind = run.kind as RunKind;
-      lane.queued.push({ runId: run.id, position: lane.queued.length, kind, title: runTitle({ ...run, kind }) });
-    }
-  }
+  const lanes = new Map<string, QueueLane>();
+  const laneOf = (name: string): QueueLane => {
+    const lane = lanes.get(name) ?? { lane: name, queued: [] };
+    lanes.set(name, lane);
+    return lane;
+  };
+  for (const run of runs) placeInLane(laneOf(run.lane), run);
+  const paused = await tx.lane.findMany({ where: { projectId }, orderBy: { name: 'asc' } });
+  for (const { name, pausedAt, pausedBy } of paused) laneOf(name).paused = { since: pausedAt, by: pausedBy };
   return { projectId, revision: Number(head.queueRevision), lanes: [...lanes.values()] };
+}
+
+type QueueLane = QueueSnapshotRecord['lanes'][number];
+const QUEUE_COLUMNS = {
+  id: true,
+  lane: true,
+  status: true,
+  kind: true,
+  prompt: true,
+  shellCommand: true,
+  argv: true,
+  startedAt: true,
+  waitingSince: true,
+  waitReason: true,
+  resumeAt: true,
+} as const;
+
+function placeInLane(lane: QueueLane, row: Prisma.RunGetPayload<{ select: typeof QUEUE_COLUMNS }>): void {
+  const kind = row.kind as RunKind;
+  const title = runTitle({ ...row, kind });
+  if (row.status === 'queued') {
+    lane.queued.push({ runId: row.id, position: lane.queued.length, kind, title });
+    return;
+  }
+  const active: QueuedActiveRun = {
+    runId: row.id,
+    kind,
+    status: row.status as RunStatus,
+    title,
+    ...(row.startedAt === null ? {} : { startedAt: row.startedAt }),
+    ...(row.waitingSince === null ? {} : { waitingSince: row.waitingSince }),
+    ...(row.waitReason === null ? {} : { waitReason: row.waitReason as WaitReason }),
+    ...(row.resumeAt === null ? {} : { resumeAt: row.resumeAt }),
+  };
+  if (row.status === 'parked') lane.parked = [...(lane.parked ?? []), active];
+  else Object.assign(lane, { activeRunId: row.id, active });
 }
 
 /** Locks the project's head and runs `work`; what it changed is announced by the caller after the commit. */

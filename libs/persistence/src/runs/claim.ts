@@ -37,6 +37,7 @@ export async function claimRun(
   });
   const run = toRun(row);
   await unit.append([runStarted(run, !first), ...(first && run.kind === 'command' ? [commandStarted(run)] : [])]);
+  unit.queueChanged();
   await unit.refreshState();
   return describe(tx, run, !first);
 }

@@ -20,12 +20,15 @@ export async function finishRun(unit: ProjectUnit, run: RunRecord, outcome: RunO
   return toRun(row);
 }
 
+/** Columns of a run that neither waits nor is paused. */
+export const NO_WAIT = { waitingSince: null, waitReason: null, resumeAt: null, parkedAt: null, pausedAt: null };
+
 function finalColumns(run: RunRecord, outcome: RunOutcome): Prisma.RunUpdateInput {
   const finishedAt = new Date();
   return {
     status: outcome.status,
     finishedAt,
-    waitingSince: null,
+    ...NO_WAIT,
     activeMs: Math.round(outcome.activeMs),
     durationMs: run.startedAt === null ? null : Math.max(0, finishedAt.getTime() - run.startedAt.getTime()),
     exitCode: outcome.exitCode ?? null,

@@ -33,11 +33,12 @@ import { toPermission } from '../permissions/permission-rows.js';
 import { storableList, storable, storableText } from '../storable.js';
 import { claimRun } from './claim.js';
 import { endProcess, fenced, lockRun, moveOffset } from './fences.js';
-import { finishRun } from './finish.js';
+import { finishRun, NO_WAIT } from './finish.js';
 import { permissionClosed, permissionRequested } from './run-events.js';
 import { toProcess } from './run-rows.js';
 
 const holding = [...LANE_HOLDING_STATUSES];
+const waitForPerson = () => ({ status: 'waiting', waitingSince: new Date(), waitReason: 'permission' });
 
 export class PgExecutionStore implements ExecutionStore {
   constructor(private readonly db: Database) {}
@@ -128,7 +129,8 @@ export class PgExecutionStore implements ExecutionStore {
       if (known !== null && known.status !== 'open') return toPermission(unit.tx, known);
       const record = await toPermission(unit.tx, known ?? (await insertQuestion(unit.tx, request, run)));
       if (run.status === 'running') {
-        await unit.tx.run.update({ where: { id: run.runId }, data: { status: 'waiting', waitingSince: new Date() } });
+        await unit.tx.run.update({ where: { id: run.runId }, data: waitForPerson() });
+        unit.queueChanged();
       }
       if (known === null) await unit.append([permissionRequested(record)]);
       return record;
@@ -153,7 +155,8 @@ export class PgExecutionStore implements ExecutionStore {
       const open = await unit.tx.permissionRequest.count({ where: { runId: run.runId, status: 'open' } });
       if (open > 0) return false;
       requireTransition(run.status, 'running');
-      await unit.tx.run.update({ where: { id: run.runId }, data: { status: 'running', waitingSince: null } });
+      await unit.tx.run.update({ where: { id: run.runId }, data: { status: 'running', ...NO_WAIT } });
+      unit.queueChanged();
       return true;
     });
   }

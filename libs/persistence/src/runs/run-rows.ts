@@ -1,6 +1,6 @@
 // Rows of `run`, `process` and `session` as the domain's records.
 import type { ProcessRecord, RunRecord, SessionRecord } from '#domain';
-import type { ProcessKind, ProcessState, RunKind, RunStatus, SessionStatus } from '#kernel';
+import type { ProcessKind, ProcessState, RunKind, RunStatus, SessionStatus, WaitReason } from '#kernel';
 import type { Process, Run, Session } from '../generated/client.js';
 
 const json = (value: unknown): Record<string, unknown> => (value ?? {}) as Record<string, unknown>;
@@ -33,6 +33,11 @@ export function toRun(row: Run): RunRecord {
     dispatchedAt: row.dispatchedAt,
     startedAt: row.startedAt,
     waitingSince: row.waitingSince,
+    waitReason: row.waitReason as WaitReason | null,
+    resumeAt: row.resumeAt,
+    parkedAt: row.parkedAt,
+    pausedAt: row.pausedAt,
+    attempts: row.attempts,
     finishedAt: row.finishedAt,
     activeMs: row.activeMs,
     durationMs: row.durationMs,
@@ -43,6 +48,12 @@ export function toRun(row: Run): RunRecord {
     resultText: row.resultText,
     usage: row.usage === null ? null : json(row.usage),
     costUsd: row.costUsd === null ? null : Number(row.costUsd),
+    outputBytes: Number(row.outputBytes),
+    outputCut:
+      row.outputCutFrom === null || row.outputCutTo === null
+        ? null
+        : { from: Number(row.outputCutFrom), to: Number(row.outputCutTo) },
+    outputExpiredAt: row.outputExpiredAt,
   };
 }
 
@@ -71,6 +82,7 @@ export function toSession(row: Session): SessionRecord {
     agent: row.agent,
     agentSessionId: row.agentSessionId,
     title: row.title,
+    titleByUser: row.titleByUser,
     model: row.model,
     permissionMode: row.permissionMode,
     status: row.status as SessionStatus,
@@ -78,6 +90,7 @@ export function toSession(row: Session): SessionRecord {
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,
     lastRunAt: row.lastRunAt,
+    archivedAt: row.archivedAt,
     costUsd: Number(row.costUsd),
   };
 }
