@@ -206,6 +206,12 @@ const runEvents = {
     request: projectRef,
     data: runInfo,
   },
+  permission_get: {
+    summary: 'A question of the agent with its whole input, whatever the size of messages that the client asked for.',
+    role: 'viewer',
+    request: z.strictObject({ request_id: id }),
+    data: permissionInfo,
+  },
   permission_respond: {
     summary: 'Answers a question of the agent. The first answer wins; later ones are told who gave it.',
     role: 'editor',

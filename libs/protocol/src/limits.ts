@@ -17,6 +17,8 @@ export const LIMITS = {
   joinBytes: 1024 * 1024,
   /** Without since_seq, project_join answers with this many of the newest events. */
   joinNewest: 200,
+  /** permission_get answers with at most this many bytes; a larger question can only be ended with its run. */
+  permissionBytes: 8 * 1024 * 1024,
   pageDefault: 50,
   pageMax: 500,
   streamWindowBytes: { default: 256 * 1024, min: 4096, max: 4 * 1024 * 1024 },

@@ -85,6 +85,7 @@ it.each([
   ['run_cancel', { run_id: newId() }, 'run.not_found'],
   ['stream_subscribe', { stream_id: newId() }, 'stream.not_found'],
   ['get_command_output', { command_session_id: `cmd-${newId()}` }, 'run.not_found'],
+  ['permission_get', { request_id: newId() }, 'permission.not_found'],
   ['permission_respond', { request_id: newId(), input_hash: 'h', behavior: 'allow' }, 'permission.not_found'],
 ])('GW-8 says of %s of something unknown that it does not exist', async (event, payload, code) => {
   expect(await client.refusal(event, payload)).toMatchObject({ code, kind: 'not_found' });

@@ -265,6 +265,45 @@ it('GW-40 takes the first answer to a question and tells the others who gave it'
   expect(closed.payload).toMatchObject({ status: 'answered', behavior: 'deny', answered_by: first.answered_by });
 });
 
+it('GW-50 marks a question that it cut and gives it whole when asked', async () => {
+  const { project_id } = await fixture.project(client);
+  const { run_id } = await client.call('execute', { project_id, prompt: 'may I' });
+  const run = await fixture.host.claim(run_id);
+  const narrow = await fixture.client(two, { maxMessageKb: 50 });
+  await narrow.call('project_join', { project_id });
+  const input = { command: `echo ${'x'.repeat(60_000)}; rm -r build; echo ${'y'.repeat(60_000)}` };
+  const { processId } = await fixture.host.startProcess(run);
+  const asking = {
+    runId: run.runId,
+    runEpoch: run.epoch,
+    processId,
+    toolName: 'Bash',
+    suggestions: [{ rules: [input] }],
+  };
+  await fixture.host.tell(
+    await fixture.host.execution.openPermission({
+      ...{ ...asking, requestId: newId(), toolUseId: 'toolu_1', input, inputHash: 'hash-1' },
+    }),
+  );
+  const { payload } = await narrow.waitFor('event', ({ type }) => type === 'permission.requested');
+  expect(Buffer.byteLength(JSON.stringify(payload))).toBeLessThanOrEqual(50 * 1024);
+  const [joined] = (await narrow.call('project_join', { project_id })).permissions;
+  const { messages } = await narrow.call('get_messages', { project_id });
+  const told = messages.find(({ type }) => type === 'permission.requested')?.payload;
+  for (const cut of [payload, joined, told]) {
+    expect(cut).toMatchObject({ tool_name: 'Bash', tool_use_id: 'toolu_1', truncated: true, suggestions: [] });
+    expect(cut).not.toHaveProperty('input_hash');
+    expect(JSON.stringify(cut)).toContain('bytes missing');
+  }
+  const request_id = String(payload['request_id']);
+  const whole = await narrow.call('permission_get', { request_id });
+  expect(whole).toMatchObject({ input, input_hash: 'hash-1', tool_use_id: 'toolu_1', suggestions: asking.suggestions });
+  expect(whole.truncated).toBeUndefined();
+  const [roomy] = (await client.call('project_join', { project_id })).permissions;
+  expect(roomy).toEqual(whole);
+  await narrow.call('permission_respond', { request_id, input_hash: whole.input_hash ?? '', behavior: 'allow' });
+});
+
 it('GW-32 makes a client that fell too far behind join again, and serves the others', async () => {
   const slow = await fixture.gateway({ tuning: { tickMs: 3_600_000 } });
   const { project_id, run } = await working();

@@ -1,6 +1,7 @@
 // Events and live text as clients see them.
 import type { DeltaFrame, EventRecord } from '#domain';
 import type { Delta, EventInfo } from '#protocol';
+import { limitPermission } from '../permissions/permission.wire.js';
 import { limitTexts } from '../transport/text-limit.js';
 
 /** `maxMessageBytes`: the client's own limit; longer texts of the payload are cut in the middle. */
@@ -12,7 +13,7 @@ export const toEventInfo = (event: EventRecord, maxMessageBytes: number): EventI
   ...(event.runId === null ? {} : { run_id: event.runId }),
   type: event.type,
   created_at: event.createdAt.toISOString(),
-  payload: limitTexts(event.payload, maxMessageBytes),
+  payload: (event.type === 'permission.requested' ? limitPermission : limitTexts)(event.payload, maxMessageBytes),
 });
 
 export const toDelta = (frame: DeltaFrame): Delta => ({

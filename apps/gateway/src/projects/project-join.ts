@@ -6,7 +6,7 @@ import { type ClientData, type ClientRequest, LIMITS } from '#protocol';
 import type { FeedHub } from '../live/feed-hub.js';
 import { toDelta, toEventInfo } from '../live/live.wire.js';
 import { countMemberships, Membership, membershipKey } from '../live/membership.js';
-import { toPermissionInfo } from '../permissions/permission.wire.js';
+import { limitPermission, toPermissionInfo } from '../permissions/permission.wire.js';
 import { toQueueSnapshot } from '../runs/run.wire.js';
 import type { ProjectContext } from '../transport/request-context.js';
 import { toProjectInfo } from './project.wire.js';
@@ -81,7 +81,7 @@ export class ProjectJoin {
       total_count: project.eventCount,
       is_complete: !range.truncated,
       live: live.map(toDelta),
-      permissions: open.map((question) => toPermissionInfo(question, maxMessageBytes)),
+      permissions: open.map((question) => limitPermission(toPermissionInfo(question), maxMessageBytes)),
       queue: toQueueSnapshot(queue),
     };
   }

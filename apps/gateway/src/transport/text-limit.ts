@@ -7,7 +7,8 @@ const decoder = new TextDecoder();
 const SMALLEST_TEXT = 64;
 
 export const byteLength = (text: string): number => Buffer.byteLength(text);
-const jsonBytes = (value: unknown): number => byteLength(JSON.stringify(value));
+/** Size of the value's JSON. */
+export const jsonBytes = (value: unknown): number => byteLength(JSON.stringify(value));
 
 /** First byte of a UTF-8 character; the others are 10xxxxxx. */
 const startsCharacter = (byte: number | undefined): boolean => byte === undefined || (byte & 0xc0) !== 0x80;

@@ -4,15 +4,18 @@ import { useState } from 'react';
 import { useConnected, useHello, useWorkspace } from '../app/workspace-context.js';
 import { InputView } from '../feed/input-view.js';
 import { toolGist } from '../feed/tool-gist.js';
+import { answerKeyOf } from '../state/permissions.js';
 import { type Problem, problemOf } from '../state/problem.js';
 import { t } from '../text/index.js';
 import { Button } from '../ui/button.js';
 import { Icon } from '../ui/icon.js';
 import { ProblemNote } from '../ui/problem-note.js';
 import { visibleText } from '../ui/visible-text.js';
+import { useWholeRequest, type WholeRequest } from './use-whole-request.js';
 
 /** `folded`: others come first; it can be opened and answered all the same. */
-export function PermissionCard({ request, folded = false }: { request: PermissionInfo; folded?: boolean }) {
+export function PermissionCard({ request: asked, folded = false }: { request: PermissionInfo; folded?: boolean }) {
+  const { request, problem, load } = useWholeRequest(asked);
   const hidden = hasHidden(request.input);
   const empty = Object.keys(request.input).length === 0;
   return (
@@ -34,7 +37,7 @@ export function PermissionCard({ request, folded = false }: { request: Permissio
           <p className="text-muted">{t.permission.noInput}</p>
         ) : (
           <div className="space-y-1">
-            <p className="text-xs text-muted">{t.permission.input}</p>
+            {request.truncated !== true && <p className="text-xs text-muted">{t.permission.input}</p>}
             <InputView input={request.input} tall />
           </div>
         )}
@@ -43,9 +46,27 @@ export function PermissionCard({ request, folded = false }: { request: Permissio
             <Icon name="alert" /> {t.permission.hidden}
           </p>
         )}
-        <AnswerForm request={request} />
+        {answerKeyOf(request) === undefined ? (
+          <PartNote problem={problem} load={load} />
+        ) : (
+          <AnswerForm request={request} />
+        )}
       </div>
     </details>
+  );
+}
+
+/** Stands where the answer would be given while not all of the input is there. */
+function PartNote({ problem, load }: Pick<WholeRequest, 'problem' | 'load'>) {
+  if (problem === undefined) return <p className="text-muted">{t.permission.loadingWhole}</p>;
+  return (
+    <>
+      <ProblemNote problem={problem} />
+      <p className="font-medium text-danger">{t.permission.onlyPart}</p>
+      <Button look="quiet" size="small" onClick={load}>
+        {t.permission.loadAgain}
+      </Button>
+    </>
   );
 }
 
@@ -58,13 +79,14 @@ function AnswerForm({ request }: { request: PermissionInfo }) {
   const [problem, setProblem] = useState<Problem>();
 
   const answer = async (behavior: 'allow' | 'deny'): Promise<void> => {
+    const key = answerKeyOf(request);
+    if (key === undefined) return;
     setSending(true);
     setProblem(undefined);
     try {
       const said =
         behavior === 'deny' && message !== undefined && message.trim() !== '' ? { message: message.trim() } : {};
-      const { request_id, input_hash } = request;
-      const { first, answered_by: by } = await answerPermission({ request_id, input_hash, behavior, ...said });
+      const { first, answered_by: by } = await answerPermission({ ...key, behavior, ...said });
       if (!first && by.user_id !== me) notices.tell(t.permission.first(by.name, request.tool_name));
     } catch (error) {
       setProblem(problemOf(error));

@@ -9,7 +9,7 @@ export interface FeedIndex {
   /** Tool-use ids of the calls that are loaded. */
   readonly calls: ReadonlySet<string>;
   readonly closings: ReadonlyMap<string, PermissionClosing>;
-  /** `toolKey` of the calls about which a question is open. */
+  /** Tool-use ids of the calls about which a question is open. */
   readonly asking: ReadonlySet<string>;
   readonly endedRuns: ReadonlySet<string>;
   /** Runs whose end says what went wrong. */
@@ -55,17 +55,12 @@ function failureOf(read: ReadEvent): string | undefined {
   return undefined;
 }
 
-/** What a question and the tool call that it is about have in common. */
-export function toolKey(runId: string | undefined, toolName: string, input: Record<string, unknown>): string {
-  return JSON.stringify([runId, toolName, input]);
-}
-
 function openQuestions(events: readonly WireEvent[], closings: ReadonlyMap<string, PermissionClosing>): Set<string> {
   const open = new Set<string>();
   for (const event of events) {
     const read = readEvent(event);
     if (read.type !== 'permission.requested' || closings.has(read.payload.request_id)) continue;
-    open.add(toolKey(event.run_id, read.payload.tool_name, read.payload.input));
+    if (read.payload.tool_use_id !== undefined) open.add(read.payload.tool_use_id);
   }
   return open;
 }

@@ -220,6 +220,7 @@ describe('durableFeed', () => {
     };
     const question = {
       ...request,
+      tool_use_id: 't1',
       input: {},
       input_hash: 'h',
       suggestions: [],

@@ -3,7 +3,7 @@ import { assertNever } from '#kernel';
 import type { EventPayload } from '#protocol';
 import { agentContent, readInit, readUsage, tellsOfError, toolResults } from './agent-message.js';
 import { type EventLog, gapsOf } from './event-log.js';
-import { type FeedIndex, indexEvents, toolKey } from './feed-index.js';
+import { type FeedIndex, indexEvents } from './feed-index.js';
 import type { FeedItem } from './feed-item.js';
 import { HeldPrompts } from './held-prompts.js';
 import { type PartialBlock, type Partials, partialText } from './partial-message.js';
@@ -145,7 +145,7 @@ function assistantItems(event: WireEvent, payload: EventPayload<'message.assista
         return block.text.trim() === '' ? [] : [{ kind: 'thinking', ...common, text: block.text, streaming: false }];
       case 'tool_use': {
         const result = index.results.get(block.id);
-        const asking = result === undefined && index.asking.has(toolKey(event.run_id, block.name, block.input));
+        const asking = result === undefined && index.asking.has(block.id);
         const { name, input } = block;
         return [{ kind: 'tool', ...common, name, input, draft: '', result, asking, over, nested }];
       }

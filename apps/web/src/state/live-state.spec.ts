@@ -2,7 +2,7 @@
 import type { PermissionInfo, QueueSnapshot } from '#protocol';
 import { collectCommands, commandsOf, newestCommands } from './commands.js';
 import { addEvents, EMPTY_LOG } from './event-log.js';
-import { pendingPermissions } from './permissions.js';
+import { answerKeyOf, pendingPermissions } from './permissions.js';
 import { emptyProject, projectReducer, type ProjectView } from './project-state.js';
 import { activeRuns, currentProject, queuedRuns } from './runs.js';
 import { eventsOf, finished, idOf, PROJECT, queued, started, type Step, USER } from './sample-run.js';
@@ -50,6 +50,14 @@ function viewOf(
   const log = addEvents(EMPTY_LOG, eventsOf(steps));
   return { ...emptyProject(PROJECT), log, snapshot: { headSeq, project, permissions }, queue };
 }
+
+it('WEB-37 has no answer for a question of which only a part is here', () => {
+  const whole = request(1, 0);
+  expect(answerKeyOf(whole)).toEqual({ request_id: idOf(1), input_hash: 'hash-1' });
+  expect(answerKeyOf({ ...whole, truncated: true })).toBeUndefined();
+  const { input_hash: _, ...cut } = whole;
+  expect(answerKeyOf(cut)).toBeUndefined();
+});
 
 describe('pendingPermissions', () => {
   it('WEB-14 takes the list at joining and the events after it, oldest first', () => {

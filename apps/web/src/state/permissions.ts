@@ -24,6 +24,12 @@ export function pendingPermissions(view: ProjectView): PermissionInfo[] {
     .sort((a, b) => compare(a.created_at, b.created_at) || compare(a.request_id, b.request_id));
 }
 
+/** What an answer must carry. Undefined for a question whose input is cut: what was not shown whole is not answered. */
+export function answerKeyOf(request: PermissionInfo): { request_id: string; input_hash: string } | undefined {
+  const { request_id, input_hash, truncated } = request;
+  return truncated === true || input_hash === undefined ? undefined : { request_id, input_hash };
+}
+
 /** How questions ended, by request id. */
 export function permissionClosings(events: readonly WireEvent[]): Map<string, PermissionClosing> {
   const closings = new Map<string, PermissionClosing>();

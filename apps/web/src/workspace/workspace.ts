@@ -100,6 +100,11 @@ export class Workspace {
     await this.connection.call('agent_new_session', { project_id: projectId });
   }
 
+  /** A question with its whole input. */
+  async wholePermission(requestId: string): Promise<AckData<'permission_get'>> {
+    return this.connection.call('permission_get', { request_id: requestId });
+  }
+
   async answerPermission(answer: {
     request_id: string;
     input_hash: string;

@@ -65,6 +65,7 @@ export const permissionRequested = (request: PermissionRecord): EventDraft => ({
     session_id: request.sessionId,
     run_id: request.runId,
     tool_name: request.toolName,
+    tool_use_id: request.toolUseId,
     input: request.input,
     input_hash: request.inputHash,
     suggestions: request.suggestions,
