@@ -25,6 +25,8 @@ export interface DataLayout {
   supervisorSocket: string;
   brokerSocket: string;
   adminToken: string;
+  /** Where answers come from: a key's name, never its value. */
+  model: string;
   /** The key that the demo model wants. */
   demoModelKey: string;
 }
@@ -56,6 +58,7 @@ export function dataLayout(root: string, uid = process.getuid?.() ?? 0): DataLay
     supervisorSocket: join(sockets, 'run', 'supervisor.sock'),
     brokerSocket: join(sockets, 'broker', 'broker.sock'),
     adminToken: at('secrets', 'admin-token'),
+    model: at('model.json'),
     demoModelKey: at('secrets', 'demo-model-key'),
   };
 }

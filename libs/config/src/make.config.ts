@@ -26,8 +26,12 @@ export interface MakeConfig {
   sandboxBase: string | undefined;
   gateway: { host: string; port: number; portIsGiven: boolean; publicUrl: string | undefined; tls: boolean };
   worker: { host: string; port: number; portIsGiven: boolean };
-  /** No credential for the model's API: the demo model answers. */
-  demoModel: boolean;
+  model: {
+    /** The variable that holds a credential for the model's API. */
+    credential: 'ANTHROPIC_API_KEY' | 'CLAUDE_CODE_OAUTH_TOKEN' | undefined;
+    /** The demo model is asked for, also over a credential. */
+    demoAsked: boolean;
+  };
   proxyUrl: Secret | undefined;
   extraCaFile: string | undefined;
 }
@@ -63,8 +67,16 @@ export function loadMakeConfig(env: Environment, defaultDataDir: string): MakeCo
       tls: values.CERT_FILE !== undefined,
     },
     worker: { host: values.WORKER_HOST, port: values.WORKER_PORT, portIsGiven: !!env['WORKER_PORT'] },
-    demoModel: values.ANTHROPIC_API_KEY === undefined && values.CLAUDE_CODE_OAUTH_TOKEN === undefined,
+    model: { credential: credentialNameOf(values), demoAsked: values.GANTRY_DEMO_MODEL },
     proxyUrl: values.HTTPS_PROXY,
     extraCaFile: values.NODE_EXTRA_CA_CERTS,
   };
+}
+
+function credentialNameOf(values: {
+  ANTHROPIC_API_KEY: Secret | undefined;
+  CLAUDE_CODE_OAUTH_TOKEN: Secret | undefined;
+}): MakeConfig['model']['credential'] {
+  if (values.ANTHROPIC_API_KEY) return 'ANTHROPIC_API_KEY';
+  return values.CLAUDE_CODE_OAUTH_TOKEN && 'CLAUDE_CODE_OAUTH_TOKEN';
 }

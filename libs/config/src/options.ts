@@ -235,8 +235,9 @@ const MODEL = {
     schema: socketPath(),
   }),
   GANTRY_DEMO_MODEL: withDefault(false, {
-    description: 'Tells clients that answers come from the demo model. `make up` sets it when it starts that model.',
-    readBy: ['gateway'],
+    description:
+      'Answers come from the demo model, and clients are told so. `make up` sets it when no key was ever given; give 1 to leave a key for it.',
+    readBy: ['gateway', 'make'],
     schema: flag(),
   }),
   ANTHROPIC_API_KEY: optional('with no CLAUDE_CODE_OAUTH_TOKEN either, `make up` starts the demo model', {

@@ -102,9 +102,14 @@ describe('reading options', () => {
 
   it('lets make go on without what it makes itself', () => {
     const config = loadMakeConfig({}, '/checkout/data');
-    expect(config).toMatchObject({ dataDir: '/checkout/data', databaseUrl: undefined, demoModel: true });
+    expect(config).toMatchObject({ dataDir: '/checkout/data', databaseUrl: undefined });
+    expect(config.model).toEqual({ credential: undefined, demoAsked: false });
     expect(config.projectRoots).toEqual(['/checkout/data/projects']);
-    expect(loadMakeConfig({ ANTHROPIC_API_KEY: 'k' }, '/d').demoModel).toBe(false);
+    expect(loadMakeConfig({ ANTHROPIC_API_KEY: 'k' }, '/d').model.credential).toBe('ANTHROPIC_API_KEY');
+    expect(loadMakeConfig({ CLAUDE_CODE_OAUTH_TOKEN: 'k', GANTRY_DEMO_MODEL: '1' }, '/d').model).toEqual({
+      credential: 'CLAUDE_CODE_OAUTH_TOKEN',
+      demoAsked: true,
+    });
   });
 
   it('fills in what follows from the data folder', () => {

@@ -42,9 +42,11 @@ interface Outcome {
   stderr: string;
 }
 
-async function gantry(dataDir: string, ...args: string[]): Promise<Outcome> {
+const gantry = (dataDir: string, ...args: string[]): Promise<Outcome> => gantryWith({}, dataDir, ...args);
+
+async function gantryWith(given: Record<string, string>, dataDir: string, ...args: string[]): Promise<Outcome> {
   const child = spawn(process.execPath, [join(checkout, 'tools', 'bootstrap.mjs'), ...args], {
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], GANTRY_DATA_DIR: dataDir },
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], GANTRY_DATA_DIR: dataDir, ...given },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const outcome = { stdout: '', stderr: '' };
@@ -167,6 +169,43 @@ it(
 );
 
 it(
+  'OPS-34, OPS-35 a start without the key never switches to the demo model, unless asked to',
+  async () => {
+    const [dataDir = ''] = dataDirs();
+    const supervisor = new SupervisorClient(dataLayout(dataDir).supervisorSocket);
+    const key = { ANTHROPIC_API_KEY: 'sk-ant-kept-out-of-files' };
+    const names = async (): Promise<string[]> => (await supervisor.status()).map(({ name }) => name).sort();
+    await up(dataDir);
+    const withKey = await gantryWith(key, dataDir, 'up');
+    expect(withKey).toMatchObject({ code: 0, stdout: expect.stringMatching(READY) as string });
+    expect(await names()).toEqual(['broker', 'gateway', 'postgres', 'redis', 'worker']);
+    expect((await gantry(dataDir, 'status')).code).toBe(0);
+
+    const before = await supervisor.status();
+    const plain = await gantry(dataDir, 'up');
+    expect(plain).toMatchObject({ code: 0, stdout: withKey.stdout });
+    expect(plain.stderr).toContain('ANTHROPIC_API_KEY is not set now');
+    const restarted = await gantry(dataDir, 'restart');
+    expect(restarted).toMatchObject({ code: 1, stdout: '' });
+    expect(restarted.stderr).toContain('GANTRY_DEMO_MODEL=1 make restart');
+    expect(await supervisor.status()).toEqual(before);
+
+    await gantry(dataDir, 'down');
+    const refused = await gantry(dataDir, 'up');
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toContain('GANTRY_DEMO_MODEL=1 make up');
+    expect(await supervisor.info()).toBeUndefined();
+    expect(spawnSync('grep', ['-rlF', key.ANTHROPIC_API_KEY, dataDir], { encoding: 'utf8' }).stdout).toBe('');
+
+    const demo = await gantryWith({ GANTRY_DEMO_MODEL: '1' }, dataDir, 'up');
+    expect(demo).toMatchObject({ code: 0, stdout: withKey.stdout });
+    expect(await names()).toContain('demo-model');
+    expect((await gantry(dataDir, 'up')).code).toBe(0); // remembered
+  },
+  TIMEOUT_MS,
+);
+
+it(
   'OPS-18, OPS-19 reset wants --yes, deletes everything of its own but the users’ work, and nothing of the installation beside it',
   async () => {
     const [first = '', second = ''] = dataDirs();
@@ -181,7 +220,7 @@ it(
     const labels = [labelOf(first), labelOf(second)] as const;
 
     const refused = await gantry(first, 'reset');
-    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('--yes') as string });
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('make reset YES=1') as string });
     expect(await gantry(first, 'status')).toMatchObject({ code: 0 });
 
     const work = join(first, 'projects', 'one', 'work.txt');

@@ -8,13 +8,14 @@ import { PortBook } from '../host/free-port.ts';
 import { listening } from '../host/listening.ts';
 import { keepSecret } from '../host/private-file.ts';
 import { importSource } from '../import-source.ts';
-import { noteInstance, readInstanceId } from '../instance.ts';
+import { instanceNote, noteInstance, readInstanceId } from '../instance.ts';
 import { baseEnvironment, ownServices, type ServicePlan } from '../services/own-services.ts';
 import { awaitReady, probeUrl, type Probe } from '../services/readiness.ts';
 import { StepError } from '../step.ts';
-import type { SupervisorClient } from '../supervisor/control-client.ts';
+import { supervisorOfRunning, type SupervisorClient } from '../supervisor/control-client.ts';
 import type { ServiceSpec } from '../supervisor/service-spec.ts';
 import type { Context } from './context.ts';
+import { decideModel, modelInUse, rememberedModel, rememberModel, type ModelSource } from './model-source.ts';
 import {
   prepareEngine,
   prepareHost,
@@ -36,6 +37,8 @@ export interface Ready {
 /** Brings everything up; what runs as it should is left alone (OPS-4). `restart`: Gantry's own services are started anew. */
 export async function up(context: Context, options: { restart: boolean }): Promise<Ready> {
   const { steps, config, layout } = context;
+  const model = await chooseModel(context, options);
+  if (typeof model !== 'string') return model.left;
   await prepareHost(context, { tests: false });
   await steps.run('Build', buildChanged);
   const supervisor = await prepareSupervisor(context);
@@ -53,9 +56,9 @@ export async function up(context: Context, options: { restart: boolean }): Promi
     tools,
     projectRoots: config.projectRoots,
     version: builtVersion('services'),
-    ...(await choosePorts(context, supervisor)),
+    ...(await choosePorts(context, supervisor, model)),
   };
-  await startServices(context, supervisor, plan, options);
+  await startServices(context, supervisor, plan, { ...options, model });
   const url = config.gateway.publicUrl ?? probeUrl(config.gateway.host, plan.gateway.port, config.gateway.tls, '');
   noteInstance(layout, {
     instanceId: await readInstanceId(storage.databaseUrl),
@@ -64,6 +67,25 @@ export async function up(context: Context, options: { restart: boolean }): Promi
     projectRoots: config.projectRoots,
   });
   return { url, token };
+}
+
+/** Where answers will come from; or what runs and is left as it is, because its key is not given now (OPS-34). */
+async function chooseModel(
+  { steps, config, layout }: Context,
+  { restart }: { restart: boolean },
+): Promise<ModelSource | { left: Ready }> {
+  return steps.run('Model', async (say) => {
+    const note = instanceNote(layout); // without one no start ever came to its end
+    const supervisor = note && (await supervisorOfRunning(layout));
+    const inUse = supervisor && modelInUse(await supervisor.status());
+    const decision = decideModel({ ...config.model, remembered: rememberedModel(layout), inUse, restart });
+    if ('use' in decision) return decision.use;
+    say(
+      `${decision.keep} is not set now, and the services run with the key that was given before: nothing was changed.\n` +
+        '  To change something give the key again; to leave it for the demo model: GANTRY_DEMO_MODEL=1 make up',
+    );
+    return { left: { url: note?.urls.gateway ?? '', token: keepSecret(layout.adminToken, 'gnt_') } };
+  });
 }
 
 async function migrateDatabase({ steps }: Context, { databaseUrl }: StorageUrls): Promise<void> {
@@ -86,6 +108,7 @@ async function migrateDatabase({ steps }: Context, { databaseUrl }: StorageUrls)
 async function choosePorts(
   { steps, config, layout }: Context,
   supervisor: SupervisorClient,
+  model: ModelSource,
 ): Promise<Pick<ServicePlan, 'gateway' | 'worker' | 'demo'>> {
   return steps.run('Ports', async (say) => {
     const held = listening(await supervisor.status());
@@ -101,12 +124,13 @@ async function choosePorts(
     return {
       gateway: { host: gateway.host, port: await choose('gateway', gateway.host, gateway.port, gateway.portIsGiven) },
       worker: { host: worker.host, port: await choose('worker', worker.host, worker.port, worker.portIsGiven) },
-      demo: config.demoModel
-        ? {
-            port: await choose('demo-model', '127.0.0.1', DEMO_PORT, false),
-            key: keepSecret(layout.demoModelKey, 'demo-'),
-          }
-        : undefined,
+      demo:
+        model === 'demo'
+          ? {
+              port: await choose('demo-model', '127.0.0.1', DEMO_PORT, false),
+              key: keepSecret(layout.demoModelKey, 'demo-'),
+            }
+          : undefined,
     };
   });
 }
@@ -124,7 +148,7 @@ async function startServices(
   { steps, config, layout, env }: Context,
   supervisor: SupervisorClient,
   plan: ServicePlan,
-  { restart }: { restart: boolean },
+  { restart, model }: { restart: boolean; model: ModelSource },
 ): Promise<void> {
   await steps.run('Services', async (say) => {
     const { environmentFor } = await importSource<typeof import('#config')>('config');
@@ -132,12 +156,16 @@ async function startServices(
     config.projectRoots.forEach((folder) => mkdirSync(folder, { recursive: true }));
     mkdirSync(join(layout.brokerSocket, '..'), { recursive: true, mode: 0o755 });
     const before = new Map((await supervisor.status()).map(({ name, pid }) => [name, pid]));
-    if (before.has('demo-model') && !plan.demo) await supervisor.stop('demo-model');
+    rememberModel(layout, model);
+    if (before.has('demo-model') && !plan.demo) {
+      say(`answers come with ${model} from now on, no longer from the demo model`);
+      await supervisor.remove('demo-model');
+    }
     const after = await supervisor.apply(specs, restart ? RENEWED : []);
     const started = after.filter(({ name, pid }) => pid !== before.get(name)).map(({ name }) => name);
     if (started.length > 0) say(`starting ${started.join(', ')}`);
     if (plan.demo && started.includes('demo-model')) {
-      say('no ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN: answers come from the demo model, at no cost');
+      say('no ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN is used: answers come from the demo model, at no cost');
     }
     await awaitAll(supervisor, specs, plan, config.gateway.tls);
   });

@@ -52,6 +52,7 @@ describe("Gantry's own services", () => {
     const renewed = specsOf({ demo: { port: 7424, key: 'another' } });
     expect(fingerprintOf(named('demo-model', renewed))).not.toBe(fingerprintOf(named('demo-model', specs)));
     expect(named('broker', specs).env).toMatchObject({ GANTRY_MODEL_BASE_URL: 'http://127.0.0.1:7424' });
+    expect(JSON.stringify(specs)).not.toMatch(/sk-model-key|oauth-model-key/); // the user's are not for it
     expect(named('gateway', specs).env['GANTRY_DEMO_MODEL']).toBe('1');
     expect(named('gateway').env['GANTRY_DEMO_MODEL']).toBe('0');
   });

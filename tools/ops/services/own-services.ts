@@ -16,7 +16,7 @@ export interface ServicePlan {
   projectRoots: readonly string[];
   gateway: { host: string; port: number };
   worker: { host: string; port: number };
-  /** The demo model, when no credential is given. */
+  /** The demo model, when answers come from it. */
   demo: { port: number; key: string } | undefined;
   /** Identifies the built code. */
   version: string;
@@ -63,7 +63,13 @@ function brokerSettings({ layout, databaseUrl, demo }: ServicePlan): Record<stri
     DATABASE_URL: databaseUrl,
     GANTRY_DATA_DIR: layout.root,
     BROKER_SOCKET: layout.brokerSocket,
-    ...(demo ? { GANTRY_MODEL_BASE_URL: `http://127.0.0.1:${demo.port}`, ANTHROPIC_API_KEY: demo.key } : {}),
+    ...(demo
+      ? {
+          GANTRY_MODEL_BASE_URL: `http://127.0.0.1:${demo.port}`,
+          ANTHROPIC_API_KEY: demo.key,
+          CLAUDE_CODE_OAUTH_TOKEN: '', // the user's is not for the demo model
+        }
+      : {}),
   };
 }
 

@@ -50,6 +50,11 @@ export class SupervisorClient {
     return ((await this.#call('stop', { name, ...how })) as { outcome: StopOutcome }).outcome;
   }
 
+  /** Stops a service and forgets it: `status` shows it no longer. */
+  async remove(name: string): Promise<void> {
+    await this.#call('remove', { name });
+  }
+
   /** Ends the supervisor; the services go on, and the next supervisor takes them over. */
   async leave(): Promise<void> {
     await this.#call('leave');

@@ -27,6 +27,7 @@ const server = await serveControl(layout.supervisorSocket, {
       const { name, ...how } = body as { name: string } & Partial<StopRequest>;
       return { outcome: await supervisor.stop(name, how) };
     },
+    remove: async (body) => supervisor.remove((body as { name: string }).name),
     leave: async () => end(),
     'shut-down': async () => {
       await supervisor.stopAll();

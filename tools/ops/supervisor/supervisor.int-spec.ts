@@ -8,6 +8,7 @@ import { poll } from '../host/poll.ts';
 import { identify, isAlive, signalProcess } from '../host/process-identity.ts';
 import type { SupervisorClient } from './control-client.ts';
 import { ensureSupervisor } from './control-client.ts';
+import { readRecords } from './service-records.ts';
 import type { ServiceSpec, ServiceStatus } from './service-spec.ts';
 
 const fixture = join(checkout, 'tools', 'ops', 'testing', 'fixture-service.mjs');
@@ -71,6 +72,15 @@ describe('the supervisor', () => {
     expect(performance.now() - start).toBeLessThan(1_000);
     expect(after).toMatchObject({ lastExit: 'SIGKILL' });
     expect(after.pid).not.toBe(pid);
+  });
+
+  it('OPS-35 forgets a service that was removed: neither its status nor its record says that something is wrong', async () => {
+    await supervisor.apply([spec('hold'), spec('hold', { name: 'kept' })]);
+    await statusWhen(({ name, state }) => name === 'kept' && state === 'running');
+    await supervisor.remove('fixture');
+    await supervisor.remove('never-there');
+    expect((await supervisor.status()).map(({ name, state }) => [name, state])).toEqual([['kept', 'running']]);
+    expect(Object.keys(readRecords(layout.run))).toEqual(['kept']);
   });
 
   it('OPS-5 shows how a service that does not start ended, and counts', async () => {

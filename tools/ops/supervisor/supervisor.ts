@@ -47,6 +47,13 @@ export class Supervisor {
     return service.stop({ ...service.stopRequest, ...request });
   }
 
+  /** Stops a service that does not belong to the instance any more, and forgets it. */
+  async remove(name: string): Promise<void> {
+    await this.#services.get(name)?.stop();
+    this.#services.delete(name);
+    this.#save();
+  }
+
   /** Stops everything, the newest first, and forgets it. */
   async stopAll(): Promise<void> {
     for (const service of [...this.#services.values()].reverse()) await service.stop();
