@@ -1,5 +1,5 @@
 # One front door. Everything happens in tools/; `make help` lists the commands.
-# YES=1 asks no questions. SERVICE=worker limits `make logs`.
+# YES=1 asks no questions. SERVICE=worker limits `make logs`, RAW=1 shows its lines as JSON.
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
 .PHONY: help up down restart reset logs status test test-env build
@@ -10,6 +10,6 @@ FLAGS = $(if $(YES),--yes)
 
 help: ; $(GANTRY) --help
 up down restart reset status test-env: ; $(GANTRY) $@ $(FLAGS)
-logs: ; $(GANTRY) logs $(if $(SERVICE),--service $(SERVICE))
+logs: ; $(GANTRY) logs $(if $(SERVICE),--service $(SERVICE)) $(if $(RAW),--raw)
 test: ; $(GANTRY) test $(FLAGS) $(if $(STAGES),-- $(STAGES))
 build: ; $(GANTRY) build

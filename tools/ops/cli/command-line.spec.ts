@@ -1,5 +1,7 @@
 // Help, wrong use and exit codes, as a user meets them: the program itself.
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkout } from '../checkout.ts';
 
@@ -25,6 +27,7 @@ describe('the command line', () => {
     const { status, stdout } = run('logs', '--help');
     expect(status).toBe(0);
     expect(stdout).toContain('--service <name>');
+    expect(stdout).toContain('--raw');
   });
 
   it('OPS-2, CFG-1 names every wrong option of every service before anything is started', () => {
@@ -34,6 +37,17 @@ describe('the command line', () => {
     expect(stderr).toMatch(/^✗ Configuration failed/);
     for (const option of Object.keys(wrong)) expect(stderr).toContain(option);
     expect(stderr).not.toContain('ftp://x');
+  });
+
+  it('OPS-19 reset without a terminal names the command that deletes without being asked', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'gantry-command-line-'));
+    try {
+      const { status, stderr } = runWith({ GANTRY_DATA_DIR: join(folder, 'data') }, 'reset');
+      expect(status).toBe(1);
+      expect(stderr).toMatch(/Next: +To delete without being asked: make reset YES=1/);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it.each([[['fly']], [[]], [['toString']], [['up', '--loud']], [['up', 'extra']]])(

@@ -12,6 +12,7 @@ import { anythingRuns } from '../supervisor/control-client.ts';
 import { ReportedFailure, StepError, Steps } from '../step.ts';
 import { makeContext, type Context } from './context.ts';
 import { down } from './down.ts';
+import { readableLines } from './log-line.ts';
 import { logs } from './logs.ts';
 import { requireRoot } from './prepare.ts';
 import { reset } from './reset.ts';
@@ -82,6 +83,7 @@ async function restart(call: Call): Promise<number> {
 
 async function showLogs(call: Call): Promise<number> {
   const { layout, steps } = await contextOf(call);
+  const raw = call.values['raw'] === true;
   const stop = new AbortController();
   process.once('SIGINT', () => stop.abort());
   await steps.run('Logs', () =>
@@ -91,6 +93,7 @@ async function showLogs(call: Call): Promise<number> {
         service: (call.values['service'] as string | undefined) ?? call.env['SERVICE'],
         lines: Number(call.values['lines'] ?? 20),
         follow: call.values['no-follow'] !== true,
+        ...(raw ? {} : { readable: (line: string) => readableLines(line, { colour: process.stdout.isTTY }) }),
       },
       (text) => process.stdout.write(text),
       stop.signal,
@@ -150,12 +153,18 @@ export const COMMANDS: Record<string, Command> = {
     },
   },
   logs: {
-    summary: 'Show and follow the logs.',
-    options: { service: { type: 'string' }, lines: { type: 'string' }, 'no-follow': { type: 'boolean' } },
+    summary: 'Show and follow the logs, readable; RAW=1 for JSON.',
+    options: {
+      service: { type: 'string' },
+      lines: { type: 'string' },
+      'no-follow': { type: 'boolean' },
+      raw: { type: 'boolean' },
+    },
     optionHelp: {
       'service <name>': 'only this service; also SERVICE=<name>',
       'lines <n>': 'lines of each log to begin with (20)',
       'no-follow': 'end after them',
+      raw: 'lines as the services wrote them: JSON',
     },
     run: showLogs,
   },

@@ -46,6 +46,14 @@ describe('following logs', () => {
     expect(seen).toEqual(['worker | old\n', 'worker | new\n', 'broker | first\n']);
   });
 
+  it('OPS-27 makes lines readable when asked to, each with its name', async () => {
+    writeFileSync(join(folder, 'worker.log'), 'one;two\n');
+    const seen: string[] = [];
+    const options = { service: undefined, lines: 5, follow: false, readable: (line: string) => line.split(';') };
+    await logs(folder, options, (text) => seen.push(text), AbortSignal.abort());
+    expect(seen).toEqual(['worker | one\n', 'worker | two\n']);
+  });
+
   it('OPS-27 names the logs there are when the wanted one is not', async () => {
     writeFileSync(join(folder, 'worker.log'), '');
     const wrong = logs(folder, { service: 'x', lines: 1, follow: false }, () => undefined, AbortSignal.abort());

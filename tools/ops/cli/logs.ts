@@ -53,6 +53,8 @@ export interface LogOptions {
   /** Lines of each log to begin with. */
   lines: number;
   follow: boolean;
+  /** Makes each line readable; absent, lines stay as the service wrote them. */
+  readable?: (line: string) => string[];
 }
 
 const LOG = /^([a-z-]+)\.log$/;
@@ -70,7 +72,7 @@ function logsIn(folder: string, service: string | undefined): string[] {
 /** Writes to `write` until `stop` says so (only with `follow`). New services' logs are followed too. */
 export async function logs(
   folder: string,
-  { service, lines, follow }: LogOptions,
+  { service, lines, follow, readable = (line) => [line] }: LogOptions,
   write: (text: string) => void,
   stop: AbortSignal,
 ): Promise<void> {
@@ -78,7 +80,7 @@ export async function logs(
   const width = Math.max(...names.map((name) => name.length));
   const files = new Map(names.map((name) => [name, new GrowingFile(join(folder, `${name}.log`))]));
   const print = (name: string, added: string[]): void =>
-    added.forEach((line) => write(`${name.padEnd(width)} | ${line}\n`));
+    added.flatMap(readable).forEach((line) => write(`${name.padEnd(width)} | ${line}\n`));
   // Watching begins before reading, so that nothing that is written in between is missed.
   const watcher = follow ? watch(folder, { signal: stop }) : undefined;
   watcher?.on('change', (_event, fileName) => {

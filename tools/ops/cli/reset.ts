@@ -86,7 +86,10 @@ interface Affected {
 async function confirm({ config, layout }: Context, { folders, kept }: Affected, question: Question): Promise<void> {
   if (question.yes) return;
   if (!question.interactive) {
-    throw new StepError('reset deletes data and asks first, and there is no terminal to ask on.', 'Give --yes.');
+    throw new StepError(
+      'reset deletes data and asks first, and there is no terminal to ask on.',
+      'To delete without being asked: make reset YES=1 (or --yes on the command line).',
+    );
   }
   const untouched = [config.databaseUrl && 'DATABASE_URL', config.redisUrl && 'REDIS_URL'].filter(Boolean);
   const answer = await question.ask(
