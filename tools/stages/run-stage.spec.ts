@@ -28,13 +28,14 @@ const stage = (script: string, more: Partial<Stage> = {}): Stage => ({
   ...more,
 });
 
-const jestResults = (counts: Record<string, number>): string => {
+const jestResults = (counts: Record<string, unknown>): string => {
   const results = {
     numPassedTests: 0,
     numFailedTests: 0,
     numPendingTests: 0,
     numTodoTests: 0,
     numRuntimeErrorTestSuites: 0,
+    testResults: [],
     ...counts,
   };
   return `require('node:fs').writeFileSync('results.json', ${JSON.stringify(JSON.stringify(results))});`;
@@ -107,6 +108,32 @@ describe('runStage', () => {
   ])('QA-5 fails a Jest stage with %s', async (_name, counts, failed) => {
     const outcome = await runStage(jestStage(jestResults(counts)), surroundings());
     expect(outcome.failed).toBe(failed);
+  });
+
+  it('QA-16 names each failed test and each file that did not load, as Jest itself reports them', async () => {
+    const at = (name: string): string => join(folder, name);
+    writeFileSync(at('bad.spec.cjs'), "describe('a group', () => test('adds', () => expect(2).toBe(3)));");
+    writeFileSync(at('broken.spec.cjs'), "require('./not-there.cjs'); test('x', () => {});");
+    writeFileSync(at('good.spec.cjs'), "test('fine', () => {});");
+    const flags = ['--rootDir', folder, '--testRegex', 'spec[.]cjs$', '--json', '--outputFile', at('results.json')];
+    const jest = join(import.meta.dirname, '..', '..', 'node_modules', 'jest', 'bin', 'jest.js');
+    const config = JSON.stringify({ transform: {}, testEnvironment: 'node' });
+    const commands = [['node', jest, '--config', config, ...flags]];
+    const outcome = await runStage(stage('', { commands, jestResults: 'results.json' }), surroundings());
+    const failed = [...(outcome.failedTests ?? [])].sort((one, other) => one.file.localeCompare(other.file));
+    expect(failed).toEqual([
+      {
+        file: 'bad.spec.cjs',
+        title: 'a group adds',
+        message: 'Error: expect(received).toBe(expected) // Object.is equality',
+      },
+      {
+        file: 'broken.spec.cjs',
+        title: '(the file did not load)',
+        message: expect.stringMatching(/^Cannot find module '\.\/not-there\.cjs'/) as string,
+      },
+    ]);
+    expect(outcome).toMatchObject({ passed: 1, failed: 2 });
   });
 
   it('QA-5 fails a Jest stage that leaves no results, or passes and then ends badly', async () => {

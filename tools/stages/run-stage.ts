@@ -127,8 +127,8 @@ export function judge(stage: Stage, seconds: number, problems: readonly string[]
     const ok = reasons.length === 0;
     return { name, seconds, passed: ok ? 1 : 0, failed: ok ? 0 : 1, reasons };
   }
-  const counts = readJestResults(join(folder, stage.jestResults));
+  const { failedTests, ...counts } = readJestResults(join(folder, stage.jestResults), folder);
   // Failed tests are counted by themselves; what else is wrong (budget, a crash after the last test) counts once.
   const failed = counts.failed === 0 && reasons.length > 0 ? 1 : counts.failed;
-  return { name, seconds, passed: counts.passed, failed, reasons: [...counts.reasons, ...reasons] };
+  return { name, seconds, passed: counts.passed, failed, reasons: [...counts.reasons, ...reasons], failedTests };
 }

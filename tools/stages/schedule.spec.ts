@@ -69,6 +69,46 @@ describe('summary', () => {
   });
 });
 
+describe('the summary of failures', () => {
+  const failing = (name: string, count: number): Outcome => ({
+    ...good(name),
+    failed: count,
+    failedTests: Array.from({ length: count }, (_, index) => ({
+      file: `test/${index}.int-spec.ts`,
+      title: `a group does ${index}`,
+      message: '41 passed, 0 failed',
+    })),
+  });
+  const text = (...outcomes: Outcome[]): string =>
+    summary(
+      outcomes.map(({ name }) => stage(name)),
+      outcomes,
+      1,
+    );
+
+  it('QA-16 names each failed test and stage after the table, before the last line', () => {
+    const lines = text(good('types'), bad('lint'), failing('integration', 1)).split('\n');
+    expect(lines.slice(lines.indexOf('failed:'))).toEqual([
+      'failed:',
+      '  lint: because',
+      '  integration: test/0.int-spec.ts: a group does 0',
+      '      41 passed, 0 failed',
+      '2 passed, 2 failed',
+    ]);
+    expect(lines.filter((line) => /^\d+ passed, \d+ failed$/.test(line))).toHaveLength(1);
+  });
+
+  it('QA-16 names the first twenty and says how many more there are', () => {
+    const lines = text(failing('unit', 15), failing('e2e', 8)).split('\n');
+    expect(lines.filter((line) => line.includes('.int-spec.ts'))).toHaveLength(20);
+    expect(lines.slice(-2)).toEqual(['  and 3 more', '2 passed, 23 failed']);
+  });
+
+  it('QA-16 says nothing when all is well', () => {
+    expect(text(good('unit'))).not.toContain('failed:');
+  });
+});
+
 describe('the command', () => {
   const main = join(import.meta.dirname, 'main.ts');
   const run = (...argv: string[]) => spawnSync(process.execPath, [main, ...argv], { encoding: 'utf8' });

@@ -16,6 +16,16 @@ export interface Stage {
   noise?: RegExp;
 }
 
+/** A test that failed, or a test file that did not load. */
+export interface FailedTest {
+  /** Relative to the checkout. */
+  file: string;
+  /** With the names of the groups around it. */
+  title: string;
+  /** The first line of what it failed with, without colours. */
+  message: string;
+}
+
 export interface Outcome {
   name: string;
   seconds: number;
@@ -24,6 +34,8 @@ export interface Outcome {
   failed: number;
   /** Why the stage failed, where its own output does not say so. */
   reasons: readonly string[];
+  /** Of a Jest stage. */
+  failedTests?: readonly FailedTest[];
 }
 
 export const hasFailed = ({ failed }: Outcome): boolean => failed > 0;
