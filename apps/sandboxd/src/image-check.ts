@@ -1,6 +1,6 @@
 // What an image must bring besides a C library that runs Node (R22): a shell that can mark a job, and mkfifo.
 import { spawnSync } from 'node:child_process';
-import { LaunchMarks, markBytes, markedCommand } from './processes/launch-mark.js';
+import { LaunchMarks, markLimits, markedCommand } from './processes/launch-mark.js';
 import type { JobUser } from './processes/job-user.js';
 import type { PipeStock } from './processes/pipe-stock.js';
 
@@ -17,7 +17,9 @@ function missingShell({ uid, gid }: JobUser): string[] {
   const { file, args } = markedCommand(mark, ['/bin/sh', '-c', PRINT_LIMITS]);
   const { error, stdout } = spawnSync(file, args, { uid, gid, cwd: '/', env: {}, encoding: 'latin1' });
   if (error) return ['a shell at /bin/sh'];
-  return stdout.includes(` ${markBytes(mark)} `) ? [] : ['a /bin/sh whose `ulimit -m` sets the limit'];
+  const { resident, locks } = markLimits(mark);
+  const isMarked = stdout.includes(` ${resident} `) && stdout.includes(` ${locks} `);
+  return isMarked ? [] : ['a /bin/sh whose `ulimit` sets the limits of resident set (-m) and file locks (-w or -x)'];
 }
 
 function missingMkfifo(pipes: PipeStock): string[] {

@@ -5,6 +5,7 @@ import { newId } from '#kernel';
 import type { SandboxConnection, SandboxSpec } from '#domain';
 import { DockerEngineProbe } from './docker-engine.probe.js';
 import { DockerSandboxFixture, TEST_LIMITS } from './docker-sandbox.fixture.js';
+import { CLONED_SIBLING_SCRIPT, MARK_THIEF_SCRIPT, daemonScript } from './escape.scripts.js';
 import { eventually } from './eventually.js';
 import { finishCommand, runShell } from './run-command.js';
 
@@ -28,12 +29,12 @@ afterEach(async () => {
 });
 afterAll(() => fixture.stop());
 
-const startShell = async (script: string): Promise<string> => {
+const startArgv = async (argv: string[]): Promise<string> => {
   const processId = newId();
-  const argv = ['sh', '-c', script];
   await connection.start({ processId, argv, cwd: '/workspace', env: {}, stdin: 'null', epoch: 1 });
   return processId;
 };
+const startShell = (script: string): Promise<string> => startArgv(['sh', '-c', script]);
 const killTree = (processId: string) => connection.signal(processId, { signal: 'SIGKILL', scope: 'tree', epoch: 1 });
 /** Everything in the container but the init process and the supervisor. */
 const others = async (): Promise<string[]> =>
@@ -157,6 +158,41 @@ describe('the end of a tree', () => {
       (seen) => seen.length === 1,
     );
     await killTree(processId);
+    expect(await engine.family(spec.sandboxId, name)).toEqual([]);
+  });
+
+  it('SBX-34 includes what lowers its limits to those of a live job, and spares that job', async () => {
+    const name = `t${newId()}`;
+    const victim = await startArgv(['sh', '-c', 'while :; do sleep 1000; done', `${name}-victim`]);
+    const { pid } = await connection.info(victim);
+    const thief = await startArgv(['sh', '-c', MARK_THIEF_SCRIPT, 'sh', name, String(pid)]);
+    await eventually(
+      () => engine.family(spec.sandboxId, name),
+      (seen) => seen.includes('thief'),
+    );
+    await killTree(thief);
+    expect(await engine.family(spec.sandboxId, name)).toEqual(['victim']);
+    expect(await connection.info(victim)).toMatchObject({ state: 'running', exit: null });
+  });
+
+  it('SBX-34 spares a daemon that lowered its own limit when the cancelled job cannot have started it', async () => {
+    const name = `d${newId()}`;
+    await startArgv(['sh', '-c', daemonScript('ulimit -m 1048576'), 'sh', name]);
+    const isThere = () => engine.family(spec.sandboxId, name);
+    await eventually(isThere, (seen) => seen.length === 1);
+    const other = await startShell('sleep 1000');
+    await killTree(other);
+    expect(await isThere()).toEqual(['daemon']);
+  });
+
+  it('SBX-34 includes a child that a job made its own sibling and that gave up its mark', async () => {
+    const name = `c${newId()}`;
+    const job = await startArgv(['perl', '-e', CLONED_SIBLING_SCRIPT, name]);
+    await eventually(
+      () => engine.family(spec.sandboxId, name),
+      (seen) => seen.includes('sibling'),
+    );
+    await killTree(job);
     expect(await engine.family(spec.sandboxId, name)).toEqual([]);
   });
 

@@ -155,7 +155,8 @@ describe('a job', () => {
     ['mount', 'mount -t tmpfs none /tmp'],
     ['change an owner', 'touch /tmp/o && chown 0 /tmp/o'],
     ['lower its memory score below that of the supervisor', 'echo -1 > /proc/self/oom_score_adj'],
-    ['raise its mark again', 'ulimit -m unlimited'],
+    ['raise one half of its mark again', 'ulimit -m unlimited'],
+    ['raise the other half', 'ulimit -w unlimited'],
     ['reach a network', 'test "$(ls /sys/class/net)" != lo'],
   ])('SBX-19 cannot %s', async (_what, script) => {
     const { exit } = await runShell(connection, script);

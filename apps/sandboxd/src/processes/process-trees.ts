@@ -2,7 +2,7 @@
 // that it needs no fork and reaches processes whose parents are gone.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KillScope, ProcessSignal } from '#sandbox/wire';
-import { type OwnedTree, type Owner, findOwners } from './process-owner.js';
+import { type OwnedTree, type Owner, findOwners, isStrayOf } from './process-owner.js';
 import { type ProcessEntry, isStopped, readProcessTable } from './process-table.js';
 
 /** A process whose death takes longer waits for hardware; nobody can kill it sooner. */
@@ -87,7 +87,9 @@ export class ProcessTrees {
   }
 
   private membersAndStrays(tree: JobTree): ProcessEntry[] {
-    return [...this.owners()].filter(([, owner]) => owner === tree || owner === 'stray').map(([entry]) => entry);
+    return [...this.owners()]
+      .filter(([entry, owner]) => owner === tree || isStrayOf(entry, owner, tree))
+      .map(([entry]) => entry);
   }
 
   private owners(): Map<ProcessEntry, Owner<JobTree>> {
