@@ -48,7 +48,7 @@ export class Story {
   }
 
   user(text: string, runId: string, userId = ME): void {
-    this.add('message.user', { text, user_id: userId }, runId);
+    this.add('message.user', { text, user_id: userId, user_name: userId === ADA ? 'Ada' : 'You' }, runId);
     this.add('run.queued', { kind: 'prompt', lane: 'main', title: text.split('\n')[0], user_id: userId }, runId);
     this.add('run.started', { kind: 'prompt', dispatch_no: 1, resumed: false }, runId);
   }

@@ -17,7 +17,12 @@ const runFinished = z.object({
 });
 
 export const EVENT_PAYLOADS = {
-  'message.user': z.object({ text: z.string(), user_id: id, title: z.string().optional() }),
+  'message.user': z.object({
+    text: z.string(),
+    user_id: id,
+    user_name: z.string().optional().describe('The name of then; messages of older servers lack it'),
+    title: z.string().optional(),
+  }),
   'message.assistant': z.object({
     message_id: z.string().describe("The model's id; the deltas of the same id end here"),
     block_index: z.int().describe('Index of the first content block of this event within the message'),

@@ -47,6 +47,16 @@ it('GW-16 stores a prompt once when it is sent twice at the same moment', async 
   expect(new Set(answers.map(({ run_id }) => run_id)).size).toBe(1);
 });
 
+it('GW-51 says in the message of a prompt who sent it', async () => {
+  const { project_id } = await fixture.project(client);
+  const sender = await fixture.client(gateway, await fixture.user({ projectId: project_id, role: 'editor' }));
+  await client.call('project_join', { project_id });
+  await sender.call('execute', { project_id, prompt: 'who am I' });
+  const { payload } = await client.waitFor('event', ({ type }) => type === 'message.user');
+  const { user_id, name } = sender.hello.user;
+  expect(payload).toEqual({ text: 'who am I', user_id, user_name: name });
+});
+
 it('GW-19 runs a prompt with the defaults of its project, overridden by its own', async () => {
   const project = await client.call('project_create', {
     path: `${fixture.root}/${newId()}`,

@@ -4,6 +4,7 @@ import type { TextItem, ThinkingItem, UserItem } from '../state/feed-item.js';
 import { t } from '../text/index.js';
 import { Icon } from '../ui/icon.js';
 import { MarkdownView } from '../ui/markdown-view.js';
+import { visibleText } from '../ui/visible-text.js';
 import { Clock } from '../ui/time.js';
 
 export function UserMessage({ item }: { item: UserItem }) {
@@ -11,7 +12,7 @@ export function UserMessage({ item }: { item: UserItem }) {
   return (
     <article className="ml-auto flex max-w-[88%] flex-col items-end gap-1 pt-3">
       <p className="flex items-center gap-2 text-xs text-muted">
-        <span className="font-medium">{mine ? t.user.you : t.user.teammate}</span>
+        <span className="font-medium">{mine ? t.user.you : visibleText(item.userName ?? t.user.teammate)}</span>
         <Clock at={item.at} />
       </p>
       <div className="rounded-2xl rounded-tr-md bg-accent-soft px-3.5 py-2.5 wrap-anywhere whitespace-pre-wrap">

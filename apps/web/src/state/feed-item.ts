@@ -16,6 +16,7 @@ export interface UserItem extends Common {
   readonly kind: 'user';
   readonly text: string;
   readonly userId: string;
+  readonly userName: string | undefined;
 }
 export interface TextItem extends Common {
   readonly kind: 'text';

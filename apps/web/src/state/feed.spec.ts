@@ -59,6 +59,14 @@ describe('durableFeed', () => {
     expect(items.at(-1)).toMatchObject({ durationMs: 1200, costUsd: 0.01, turns: 1, tokens: { input: 7, output: 5 } });
   });
 
+  it('WEB-38 names who sent a prompt, as far as the server does', () => {
+    const named = { ...asked(1), payload: { text: 'Hi', user_id: USER, user_name: 'Ada' } };
+    expect(feedOf(named, started(1), asked(2), started(2))).toMatchObject([
+      { kind: 'user', userId: USER, userName: 'Ada' },
+      { kind: 'user', userId: USER, userName: undefined },
+    ]);
+  });
+
   it('WEB-36 shows a prompt where its run begins, not in the answer of the run ahead', () => {
     const ahead = [asked(1), queued(1), started(1), said(1, 'm', 0, 'first')];
     const behind = [asked(2), queued(2), said(1, 'm', 1, 'more'), finished(1)];

@@ -83,7 +83,7 @@ function itemsOf(event: WireEvent, index: FeedIndex): FeedItem[] {
   const read = readEvent(event);
   switch (read.type) {
     case 'message.user':
-      return [{ kind: 'user', ...common, text: read.payload.text, userId: read.payload.user_id }];
+      return [userItem(event, read.payload)];
     case 'message.assistant':
       return assistantItems(event, read.payload, index);
     case 'message.tool_result':
@@ -104,6 +104,11 @@ function itemsOf(event: WireEvent, index: FeedIndex): FeedItem[] {
     default:
       return lineItems(event, read);
   }
+}
+
+function userItem(event: WireEvent, payload: EventPayload<'message.user'>): FeedItem {
+  const { text, user_id: userId, user_name: userName } = payload;
+  return { kind: 'user', key: event.event_id, at: event.created_at, text, userId, userName };
 }
 
 function lineItems(event: WireEvent, read: ReadEvent): FeedItem[] {

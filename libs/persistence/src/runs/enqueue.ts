@@ -1,7 +1,7 @@
 // Queueing a run: the run, the user's message and the promotion of the lane in one transaction.
 import type { NewCommand, NewPrompt, QueuedRun, Replayable, RunRecord } from '#domain';
 import { AppError, newId, type RunStatus } from '#kernel';
-import type { Database } from '../database.js';
+import type { Database, Tx } from '../database.js';
 import { inProject, type ProjectUnit } from '../events/project-unit.js';
 import { storable, storableText } from '../storable.js';
 import { claimKey, saveResult } from './idempotency.js';
@@ -76,11 +76,16 @@ async function insert(unit: ProjectUnit, request: NewQueuedRun): Promise<QueuedR
     },
   });
   const run = toRun(row);
-  await unit.append(run.kind === 'prompt' ? [userMessage(run), runQueued(run)] : [runQueued(run)]);
+  const message = run.kind === 'prompt' ? [userMessage(run, await nameOf(tx, request.userId))] : [];
+  await unit.append([...message, runQueued(run)]);
   unit.queueChanged();
   await unit.promote();
   await unit.refreshState();
   return queuedRun(unit, run);
+}
+
+async function nameOf(tx: Tx, userId: string): Promise<string> {
+  return (await tx.user.findUniqueOrThrow({ where: { id: userId }, select: { name: true } })).name;
 }
 
 async function queuedRun(unit: ProjectUnit, run: RunRecord): Promise<QueuedRun> {

@@ -12,10 +12,10 @@ export const runQueued = (run: RunRecord): EventDraft => ({
   payload: { kind: run.kind, lane: run.lane, title: runTitle(run), user_id: run.createdBy },
 });
 
-export const userMessage = (run: RunRecord): EventDraft => ({
+export const userMessage = (run: RunRecord, userName: string): EventDraft => ({
   type: 'message.user',
   ...about(run),
-  payload: { text: run.prompt ?? '', user_id: run.createdBy },
+  payload: { text: run.prompt ?? '', user_id: run.createdBy, user_name: userName },
 });
 
 export const runStarted = (run: RunRecord, resumed: boolean): EventDraft => ({
