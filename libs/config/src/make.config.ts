@@ -12,6 +12,8 @@ import { projectRootsOf } from './paths.js';
 import { readOptions, type Environment } from './read-options.js';
 import type { Secret } from './secret.js';
 
+const BYTES_PER_MIB = 1_048_576;
+
 export interface MakeConfig {
   dataDir: string;
   projectRoots: string[];
@@ -32,6 +34,8 @@ export interface MakeConfig {
     /** The demo model is asked for, also over a credential. */
     demoAsked: boolean;
   };
+  /** Of each service's log files. `files`: the present one among them. */
+  logs: { maxBytes: number; files: number };
   proxyUrl: Secret | undefined;
   extraCaFile: string | undefined;
 }
@@ -68,6 +72,7 @@ export function loadMakeConfig(env: Environment, defaultDataDir: string): MakeCo
     },
     worker: { host: values.WORKER_HOST, port: values.WORKER_PORT, portIsGiven: !!env['WORKER_PORT'] },
     model: { credential: credentialNameOf(values), demoAsked: values.GANTRY_DEMO_MODEL },
+    logs: { maxBytes: values.GANTRY_LOG_MAX_MB * BYTES_PER_MIB, files: values.GANTRY_LOG_FILES },
     proxyUrl: values.HTTPS_PROXY,
     extraCaFile: values.NODE_EXTRA_CA_CERTS,
   };

@@ -276,6 +276,18 @@ const MODEL = {
 } as const;
 
 const INSTALLATION = {
+  GANTRY_LOG_MAX_MB: withDefault(10, {
+    description:
+      "Size at which a service's log file moves on to an older one; one that grows fast may reach twice that.",
+    readBy: ['make'],
+    schema: integer(1, 10_240),
+    unit: 'MiB',
+  }),
+  GANTRY_LOG_FILES: withDefault(5, {
+    description: 'Log files kept of each service, the present one among them.',
+    readBy: ['make'],
+    schema: integer(2, 100),
+  }),
   GANTRY_CACHE_DIR: optional('gantry in XDG_CACHE_HOME or ~/.cache', {
     description: 'Where what was downloaded and built is kept between checkouts: base image, sandbox image, tools.',
     readBy: ['make'],

@@ -103,6 +103,7 @@ describe('reading options', () => {
   it('lets make go on without what it makes itself', () => {
     const config = loadMakeConfig({}, '/checkout/data');
     expect(config).toMatchObject({ dataDir: '/checkout/data', databaseUrl: undefined });
+    expect(config.logs).toEqual({ maxBytes: 10_485_760, files: 5 });
     expect(config.model).toEqual({ credential: undefined, demoAsked: false });
     expect(config.projectRoots).toEqual(['/checkout/data/projects']);
     expect(loadMakeConfig({ ANTHROPIC_API_KEY: 'k' }, '/d').model.credential).toBe('ANTHROPIC_API_KEY');

@@ -124,7 +124,11 @@ async function postgresUser(): Promise<SystemUser | undefined> {
 }
 
 export async function prepareSupervisor(context: Context): Promise<SupervisorClient> {
-  return context.steps.run('Supervisor', () => ensureSupervisor(context.layout));
+  return context.steps.run('Supervisor', async () => {
+    const supervisor = await ensureSupervisor(context.layout);
+    await supervisor.limitLogs(context.config.logs);
+    return supervisor;
+  });
 }
 
 export async function prepareEngine(context: Context): Promise<FoundEngine> {

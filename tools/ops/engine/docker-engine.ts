@@ -8,7 +8,7 @@ import { poll } from '../host/poll.ts';
 import { readIfPresent, writePrivate } from '../host/private-file.ts';
 import { identify, isAlive, signalProcess, type ProcessIdentity } from '../host/process-identity.ts';
 import { StepError, type Say } from '../step.ts';
-import { withLogFile } from '../supervisor/service-log.ts';
+import { rotateIfLarge, USUAL_LOG_LIMITS, withLogFile } from '../supervisor/service-log.ts';
 import { DockerApi } from './docker-api.ts';
 
 export const DEFAULT_SOCKET = '/var/run/docker.sock';
@@ -65,6 +65,7 @@ export async function startOwnEngine(folders: EngineFolders, say: Say): Promise<
   [folders.root, folders.exec].forEach((folder) => mkdirSync(folder, { recursive: true, mode: 0o711 }));
   const logFile = join(folders.root, 'dockerd.log');
   say(`starting an engine of our own in ${folders.root}`);
+  rotateIfLarge(logFile, USUAL_LOG_LIMITS); // it holds warnings alone: a look at each start is enough
   const child = withLogFile(logFile, (log) =>
     spawn(program, dockerdArguments(folders), { cwd: '/', detached: true, stdio: ['ignore', log, log] }),
   );

@@ -6,7 +6,7 @@ import type { DataLayout } from '../data-layout.ts';
 import { poll } from '../host/poll.ts';
 import { StepError } from '../step.ts';
 import type { StopOutcome } from './managed-service.ts';
-import { withLogFile } from './service-log.ts';
+import { withLogFile, type LogLimits } from './service-log.ts';
 import { livingProcesses, readRecords } from './service-records.ts';
 import type { ServiceSpec, ServiceStatus, StopRequest } from './service-spec.ts';
 import { supervisorVersion } from './supervisor-version.ts';
@@ -48,6 +48,11 @@ export class SupervisorClient {
 
   async stop(name: string, how: Partial<StopRequest> = {}): Promise<StopOutcome> {
     return ((await this.#call('stop', { name, ...how })) as { outcome: StopOutcome }).outcome;
+  }
+
+  /** How much of the services' logs is kept. A supervisor that is told nothing has the usual limits. */
+  async limitLogs(limits: LogLimits): Promise<void> {
+    await this.#call('limit-logs', limits);
   }
 
   /** Stops a service and forgets it: `status` shows it no longer. */

@@ -1,6 +1,7 @@
 // The supervisor's process: `node main.ts <data folder>`. One runs per instance; it survives the terminal that started it.
 import { dataLayout } from '../data-layout.ts';
 import { serveControl } from './control-server.ts';
+import type { LogLimits } from './service-log.ts';
 import type { ServiceSpec, StopRequest } from './service-spec.ts';
 import { Supervisor } from './supervisor.ts';
 import { supervisorVersion } from './supervisor-version.ts';
@@ -27,6 +28,7 @@ const server = await serveControl(layout.supervisorSocket, {
       const { name, ...how } = body as { name: string } & Partial<StopRequest>;
       return { outcome: await supervisor.stop(name, how) };
     },
+    'limit-logs': async (body) => supervisor.limitLogs(body as LogLimits),
     remove: async (body) => supervisor.remove((body as { name: string }).name),
     leave: async () => end(),
     'shut-down': async () => {

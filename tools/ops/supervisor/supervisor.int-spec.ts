@@ -1,5 +1,5 @@
 // The supervisor with real processes: deaths, restarts, its own death, and stops that do not go by themselves.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkout } from '../checkout.ts';
@@ -102,6 +102,24 @@ describe('the supervisor', () => {
   it('OPS-11 gives a service its own environment and nothing of the supervisor’s', async () => {
     await supervisor.apply([spec('env HOME env ONLY hold', { env: { ONLY: 'this' } })]);
     await logged('unset\nthis\n');
+  });
+
+  it('OPS-17 moves logs on at the size that it is told, its own too, while services write', async () => {
+    appendFileSync(join(layout.logs, 'supervisor.log'), 'y'.repeat(200_000));
+    await supervisor.limitLogs({ maxBytes: 100_000, files: 3 });
+    expect(statSync(join(layout.logs, 'supervisor.log.1')).size).toBeGreaterThanOrEqual(199_000);
+    await supervisor.apply([spec('lines 1000')]);
+    const older = (age: number): string => join(layout.logs, `fixture.log.${age}`);
+    expect(await poll(WAIT_MS, () => existsSync(older(1)))).toBe(true); // by itself
+    expect(await poll(WAIT_MS, () => statSync(join(layout.logs, 'fixture.log')).size > 150_000)).toBe(true);
+    await supervisor.limitLogs({ maxBytes: 100_000, files: 3 }); // at once
+    const { restarts } = await statusWhen(({ state }) => state === 'running');
+    expect(restarts).toBe(0);
+    const numbers = [older(2), older(1)]
+      .flatMap((path) => readFileSync(path, 'utf8').trimEnd().split('\n'))
+      .map(Number);
+    expect(numbers.every((number, index) => index === 0 || number > (numbers[index - 1] ?? 0))).toBe(true);
+    for (const age of [1, 2]) expect(statSync(older(age)).size).toBeLessThan(500_000);
   });
 
   it('OPS-6 services outlive a killed supervisor, and the next one takes them over', async () => {

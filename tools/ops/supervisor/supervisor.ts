@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { writePrivate } from '../host/private-file.ts';
 import { ManagedService, type StopOutcome } from './managed-service.ts';
-import { rotateIfLarge } from './service-log.ts';
+import { rotateIfLarge, USUAL_LOG_LIMITS, type LogLimits } from './service-log.ts';
 import { readRecords, recordFile } from './service-records.ts';
 import type { ServiceSpec, ServiceStatus, StopRequest } from './service-spec.ts';
 
@@ -19,6 +19,7 @@ export class Supervisor {
   readonly #recordFile: string;
   readonly #services = new Map<string, ManagedService>();
   readonly #rotation: NodeJS.Timeout;
+  #logLimits: LogLimits = USUAL_LOG_LIMITS;
 
   constructor(folders: SupervisorFolders) {
     this.#folders = folders;
@@ -45,6 +46,12 @@ export class Supervisor {
     const service = this.#services.get(name);
     if (!service) return 'not_running';
     return service.stop({ ...service.stopRequest, ...request });
+  }
+
+  /** Until this supervisor ends; every `up` tells it again. */
+  limitLogs(limits: LogLimits): void {
+    this.#logLimits = limits;
+    this.#rotateLogs();
   }
 
   /** Stops a service that does not belong to the instance any more, and forgets it. */
@@ -82,6 +89,13 @@ export class Supervisor {
   }
 
   #rotateLogs(): void {
-    for (const service of this.#services.values()) rotateIfLarge(service.logFile);
+    const own = join(this.#folders.logs, 'supervisor.log');
+    for (const file of [...[...this.#services.values()].map(({ logFile }) => logFile), own]) {
+      try {
+        rotateIfLarge(file, this.#logLimits);
+      } catch (error) {
+        console.error(`${new Date().toISOString()} ${file} was cut, and could not be kept as an older one:`, error);
+      }
+    }
   }
 }

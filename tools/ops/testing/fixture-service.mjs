@@ -1,6 +1,6 @@
 // A service for the supervisor's tests. Arguments: `line <text>` prints, `exit <code>` ends, `hold` stays, `deaf` ignores SIGTERM,
 // `drain` ends on SIGUSR2, `late` only says that it was asked to, `listen <path>` takes a socket over,
-// `child` starts a grandchild in the same group and prints its pid, `env <name>` prints a variable. They are worked off in order.
+// `lines <bytes>` keeps printing numbered lines of that length, `child` starts a grandchild in the same group and prints its pid, `env <name>` prints a variable. They are worked off in order.
 import { spawn } from 'node:child_process';
 import { renameSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -9,6 +9,7 @@ const words = process.argv.slice(2);
 for (let at = 0; at < words.length; at++) {
   const word = words[at];
   if (word === 'line') console.log(words[++at]);
+  if (word === 'lines') writeLines(words[++at]);
   if (word === 'env') console.log(process.env[words[++at]] ?? 'unset');
   if (word === 'exit') process.exit(Number(words[++at]));
   if (word === 'deaf') process.on('SIGTERM', () => console.log('deaf to SIGTERM'));
@@ -22,4 +23,9 @@ for (let at = 0; at < words.length; at++) {
 function listenByRename(path) {
   const own = `${path}.${process.pid}`;
   createServer().listen(own, () => (renameSync(own, path), console.log('listening')));
+}
+
+function writeLines(bytes) {
+  let count = 0;
+  setInterval(() => console.log(String(count++).padStart(Number(bytes), '0')), 1);
 }
