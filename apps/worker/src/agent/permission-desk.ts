@@ -63,7 +63,7 @@ export class PermissionDesk {
   }
 
   /** The run was let go, or is being stopped: then its end closes what is open. */
-  get #over(): boolean {
+  #isOver(): boolean {
     return this.#closed || this.parts.context.stop.aborted;
   }
 
@@ -84,7 +84,7 @@ export class PermissionDesk {
     );
     const answer = record.status === 'open' ? await this.#answered(record, withdrawn) : record.answer;
     await this.#resumeIfNone();
-    if (this.#over) return never();
+    if (this.#isOver()) return never();
     return decisionOf(question, answer);
   }
 
@@ -105,7 +105,7 @@ export class PermissionDesk {
 
   async #cancel(requestId: string): Promise<void> {
     const { context, store } = this.parts;
-    if (!this.#over) await context.announce(await store.cancelPermission(context.fence, requestId));
+    if (!this.#isOver()) await context.announce(await store.cancelPermission(context.fence, requestId));
   }
 
   async #look(): Promise<void> {
@@ -126,8 +126,9 @@ export class PermissionDesk {
   #resumeIfNone(): Promise<void> {
     const turn = this.#turns.then(async () => {
       const { context, store } = this.parts;
-      if (this.#over || !this.#suspended || this.#pending.size > 0) return;
+      if (this.#isOver() || !this.#suspended || this.#pending.size > 0) return;
       await context.takeSlot();
+      if (this.#isOver()) return; // the slot is the run's, which has ended or is driven anew
       const resumed = this.#pending.size === 0 && (await context.announce(await store.resumeRun(context.fence)));
       if (!resumed) return context.releaseSlot();
       this.#suspended = false;

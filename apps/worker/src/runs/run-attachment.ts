@@ -10,18 +10,28 @@ import type { AttachmentParts } from './attachment-parts.js';
 import { AnswerBell } from './answer-bell.js';
 import { judgeFailure } from './failure-verdict.js';
 import { finishRun } from './finish-run.js';
+import { HeldSlot } from './held-slot.js';
 import { Patience } from './patience.js';
 import { endingReason } from './process-stopper.js';
 import { DetachedError, type RunContext, type StopReason } from './run-driver.port.js';
 import { RunFacts } from './run-facts.js';
 import { type EndingReason, failedOutcome, stoppedOutcome } from './run-outcomes.js';
-import type { RunSlot } from './run-slots.js';
 
 interface RunEnd {
   claimed: ClaimedRun;
   outcome: RunOutcome;
   /** What the driver worked with last; undefined when the run was ended over an error, or before it started. */
   context?: RunContext;
+}
+
+/** One try of the driver. */
+interface Drive {
+  claimed: ClaimedRun;
+  connection: RunContext['connection'];
+  activeTime: RunActiveTime;
+  facts: RunFacts;
+  /** Aborted when the driver has returned: what it still waited for is not wanted any more. */
+  driven: AbortSignal;
 }
 
 export class RunAttachment {
@@ -31,7 +41,7 @@ export class RunAttachment {
   private readonly detacher = new AbortController();
   private readonly bell = new AnswerBell();
   private readonly logger: Logger;
-  private slot: RunSlot | undefined;
+  private readonly slot: HeldSlot;
   private activeTime: RunActiveTime | undefined;
   /** Once driven, a run's process, offset and epoch must be read anew. */
   private hasMovedOn = false;
@@ -40,6 +50,7 @@ export class RunAttachment {
     private readonly parts: AttachmentParts,
     readonly dispatch: Dispatch,
   ) {
+    this.slot = new HeldSlot(parts.slots);
     this.logger = parts.logger.child({
       run_id: dispatch.runId,
       project_id: dispatch.projectId,
@@ -48,7 +59,7 @@ export class RunAttachment {
     this.done = this.work()
       .catch((error: unknown) => logError(this.logger, error, { doing: 'run' }))
       .finally(() => {
-        this.releaseSlot();
+        this.slot.close();
         this.activeTime?.close();
       });
   }
@@ -88,8 +99,8 @@ export class RunAttachment {
   private async claimInTurn(): Promise<ClaimedRun | undefined> {
     const run = await this.parts.runs.find(this.dispatch.runId);
     if (run === undefined) return undefined;
-    if (run.status === 'dispatched') this.slot = await this.parts.slots.take(this.stopper.signal);
-    if (run.status === 'running') this.slot = this.parts.slots.takeNow();
+    if (run.status === 'dispatched') await this.slot.take(this.stopper.signal);
+    if (run.status === 'running') this.slot.takeNow();
     if (this.detacher.signal.aborted) return undefined;
     return this.claim();
   }
@@ -143,9 +154,14 @@ export class RunAttachment {
     // While a person is asked it stands still, from the first moment on; the driver lets it go on.
     if (claimed.run.status === 'waiting') activeTime.suspend();
     else activeTime.resume();
-    const context = this.contextOf(claimed, connection, activeTime, facts);
-    const outcome = await this.parts.drivers[claimed.run.kind].drive(context);
-    return { claimed, outcome, context };
+    const driven = new AbortController();
+    const context = this.contextOf({ claimed, connection, activeTime, facts, driven: driven.signal });
+    try {
+      const outcome = await this.parts.drivers[claimed.run.kind].drive(context);
+      return { claimed, outcome, context };
+    } finally {
+      driven.abort();
+    }
   }
 
   /** What becomes of the run after an error; an error given back is how it ends. Waits before `again`. */
@@ -175,12 +191,7 @@ export class RunAttachment {
     return reason === undefined ? undefined : stoppedOutcome(reason, claimed.run, activeTime.elapsedMs());
   }
 
-  private contextOf(
-    claimed: ClaimedRun,
-    connection: RunContext['connection'],
-    activeTime: RunActiveTime,
-    facts: RunFacts,
-  ): RunContext {
+  private contextOf({ claimed, connection, activeTime, facts, driven }: Drive): RunContext {
     const fence: RunFence = { runId: claimed.run.runId, runEpoch: claimed.run.epoch };
     return {
       claimed,
@@ -192,10 +203,8 @@ export class RunAttachment {
       activeTime,
       logger: this.logger,
       onAnswers: (listener) => this.bell.listen(listener),
-      releaseSlot: () => this.releaseSlot(),
-      takeSlot: async () => {
-        this.slot ??= await this.parts.slots.take(this.stopper.signal);
-      },
+      releaseSlot: () => this.slot.release(),
+      takeSlot: () => this.slot.take(AbortSignal.any([this.stopper.signal, driven])),
       announce: async (committed) => {
         await this.parts.announcer.announce(committed.announcement);
         this.parts.metrics.eventsCommitted(committed.announcement.events.length);
@@ -203,10 +212,5 @@ export class RunAttachment {
       },
       noteFirstOutput: () => facts.noteFirstOutput(),
     };
-  }
-
-  private releaseSlot(): void {
-    this.slot?.release();
-    this.slot = undefined;
   }
 }
