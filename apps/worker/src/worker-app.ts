@@ -131,7 +131,7 @@ function startEngine(parts: WorkerParts, clock: Clock): Engine {
     leaseMs,
     maxRuns,
     projectRoots,
-    makeTenure: (lease) => (tenure = new HostTenure(parts, lease)),
+    makeTenure: (lease, term) => (tenure = new HostTenure(parts, lease, term)),
     clock,
     logger,
   });

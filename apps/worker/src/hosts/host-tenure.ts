@@ -16,6 +16,7 @@ import { every, type Repeated } from '../timing/every.js';
 import { within } from '../timing/within.js';
 import type { RunDrivers, WorkerParts } from '../worker-parts.js';
 import type { Tenure } from './lease-holder.js';
+import type { LeaseTerm } from './lease-term.js';
 
 /** What a commit that is under way may take when everything is let go; then connections are cut. */
 const DETACH_MS = 1_500;
@@ -42,13 +43,14 @@ export class HostTenure implements Tenure {
   constructor(
     private readonly parts: WorkerParts,
     private readonly lease: HostLease,
+    term: LeaseTerm,
   ) {
     const { hostId } = lease;
     const { executions, announcer, bus, queue, projects, runtime, settings, clock, logger, metrics } = parts;
     const announce = ({ announcement }: Parameters<SandboxKeeper['parts']['announce']>[0]) =>
       announcer.announce(announcement);
     const { image, limits, maxRuns, bounds, reconcileMs } = settings;
-    this.sandboxes = new SandboxKeeper({ lease, runtime, executions, announce, image, limits, clock, logger });
+    this.sandboxes = new SandboxKeeper({ lease, term, runtime, executions, announce, image, limits, clock, logger });
     this.drivers = parts.makeDrivers(this.sandboxes);
     const attachmentParts = {
       lease,

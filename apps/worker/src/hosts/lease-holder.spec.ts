@@ -1,7 +1,8 @@
 import type { EngineInfo, HostLease } from '#domain';
-import { AppError, newId, systemClock } from '#kernel';
+import { AppError, newId, systemClock, toAppError } from '#kernel';
 import { createLogger } from '#observability';
 import { LeaseHolder } from './lease-holder.js';
+import type { LeaseTerm } from './lease-term.js';
 
 const LEASE_MS = 3_000;
 const hostId = newId();
@@ -41,10 +42,18 @@ class HostRow {
   }
 }
 
-function holder(row: HostRow) {
+function holder(row: HostRow, clock = systemClock) {
   const events: string[] = [];
-  const tenure = (lease: HostLease) => ({
-    start: async () => void events.push(`start ${lease.epoch}`),
+  let act: (what: string) => Promise<void> = () => Promise.resolve();
+  const tenure = (lease: HostLease, term: LeaseTerm) => ({
+    start: async () => {
+      events.push(`start ${lease.epoch}`);
+      act = (what) =>
+        term.running().then(
+          () => void events.push(what),
+          (error: unknown) => void events.push(`${what}: ${toAppError(error).code}`),
+        );
+    },
     end: async () => void events.push(`end ${lease.epoch}`),
     shutDown: async () => void events.push(`shut down ${lease.epoch}`),
   });
@@ -56,11 +65,11 @@ function holder(row: HostRow) {
     maxRuns: 4,
     projectRoots: [],
     makeTenure: tenure,
-    clock: systemClock,
+    clock,
     logger,
   });
   made.start();
-  return { made, events };
+  return { made, events, act: (what: string) => act(what) };
 }
 
 const pass = (ms: number) => jest.advanceTimersByTimeAsync(ms);
@@ -122,6 +131,66 @@ describe('LeaseHolder', () => {
     await pass(LEASE_MS);
     expect(events).toEqual(['start 1', 'end 1', 'start 2']);
     expect(() => made.check()).not.toThrow();
+  });
+
+  describe('that was frozen for longer than its lease', () => {
+    /** Timers stand still in a process that is stopped, and the monotonic clock goes on. */
+    const frozen = () => {
+      let slept = 0;
+      const clock = { ...systemClock, monotonicMs: () => performance.now() + slept };
+      return { clock, sleep: (ms: number) => (slept += ms) };
+    };
+
+    it('ENG-52 does nothing before it has asked, and then nothing more when another has the host', async () => {
+      const row = new HostRow();
+      const { clock, sleep } = frozen();
+      const { events, act } = holder(row, clock);
+      await pass(1);
+      await act('before');
+      sleep(LEASE_MS);
+      row.holder = newId();
+      row.epoch += 1;
+      row.until = performance.now() + 10_000;
+      void act('after');
+      await pass(1);
+      expect(events).toEqual(['start 1', 'before']);
+      await pass(LEASE_MS / 3);
+      expect(events.slice(2).sort()).toEqual(['after: host.lease_lost', 'end 1']);
+    });
+
+    it('ENG-52 goes on when it was the only one and has renewed', async () => {
+      const row = new HostRow();
+      const { clock, sleep } = frozen();
+      const { events, act } = holder(row, clock);
+      await pass(1);
+      sleep(LEASE_MS);
+      void act('first');
+      void act('second');
+      await pass(1);
+      expect(events).toEqual(['start 1']);
+      await pass(LEASE_MS / 3);
+      expect(events).toEqual(['start 1', 'first', 'second']);
+    });
+
+    it('ENG-52 does not count a renewal from its answer, but from when it was asked for', async () => {
+      const row = new HostRow();
+      const { clock, sleep } = frozen();
+      const { events, act } = holder(row, clock);
+      await pass(1);
+      const renew = row.renew.bind(row);
+      row.renew = async (...asked) => {
+        const answer = await renew(...asked);
+        sleep(LEASE_MS + 1);
+        return answer;
+      };
+      await pass(LEASE_MS / 3);
+      void act('late');
+      await pass(1);
+      expect(events).toEqual(['start 1']);
+      row.renew = renew;
+      await pass(LEASE_MS / 3);
+      expect(events).toEqual(['start 1', 'late']);
+    });
   });
 
   it('ENG-14 is stopped within a second though Postgres is away', async () => {

@@ -5,6 +5,7 @@ import { logError, type Logger } from '#observability';
 import { pause } from '../timing/pause.js';
 import { within } from '../timing/within.js';
 import type { EngineProbe } from './engine-probe.js';
+import { LeaseTerm } from './lease-term.js';
 
 /** What lives exactly as long as the lease is held. */
 export interface Tenure {
@@ -22,7 +23,7 @@ export interface LeaseHolderParts {
   leaseMs: number;
   maxRuns: number;
   projectRoots: string[];
-  makeTenure: (lease: HostLease) => Tenure;
+  makeTenure: (lease: HostLease, term: LeaseTerm) => Tenure;
   clock: Clock;
   logger: Logger;
 }
@@ -73,18 +74,21 @@ export class LeaseHolder {
     while (!signal.aborted) {
       const engine = await this.parts.probe.proven(signal);
       if (engine === undefined) return;
-      const lease = await this.tryAcquire(engine);
+      const term = new LeaseTerm(this.parts.leaseMs, this.parts.clock);
+      const lease = await this.tryAcquire(engine, term);
       if (lease === undefined) await pause(this.intervalMs, signal);
-      else await this.hold(lease);
+      else await this.hold(lease, term);
     }
   }
 
-  private async tryAcquire(engine: EngineInfo): Promise<HostLease | undefined> {
+  private async tryAcquire(engine: EngineInfo, term: LeaseTerm): Promise<HostLease | undefined> {
     const { hosts, holderId, leaseMs, maxRuns, projectRoots, logger } = this.parts;
     const { engineId, version, cpus, memoryBytes, liveRestore } = engine;
     const info = { version, cpus, memory_bytes: memoryBytes, live_restore: liveRestore };
+    const asked = this.parts.clock.monotonicMs();
     try {
       const lease = await hosts.acquire({ engineId, holderId, leaseMs, maxRuns, projectRoots, info });
+      if (lease !== undefined) term.renewed(asked);
       this.problem = undefined;
       return lease;
     } catch (error) {
@@ -94,22 +98,24 @@ export class LeaseHolder {
     }
   }
 
-  private async hold(lease: HostLease): Promise<void> {
+  private async hold(lease: HostLease, term: LeaseTerm): Promise<void> {
     const { makeTenure, logger, hosts } = this.parts;
-    const acquiredAt = this.parts.clock.monotonicMs();
-    const tenure = makeTenure(lease);
+    const tenure = makeTenure(lease, term);
     this.held = { lease, tenure };
     logger.info({ host_id: lease.hostId, host_epoch: lease.epoch }, 'lease taken');
     const over = new AbortController();
-    const kept = this.keep(lease, acquiredAt, AbortSignal.any([this.stopped.signal, over.signal]));
+    const kept = this.keep(lease, term, AbortSignal.any([this.stopped.signal, over.signal]));
     const started = tenure.start().catch((error: unknown) => {
       logError(logger, error, { doing: 'start tenure' });
       over.abort();
     });
     let lost = await kept;
-    if (!lost && this.goingDown) lost = await this.endEverything(lease, tenure);
+    if (!lost && this.goingDown) lost = await this.endEverything(lease, term, tenure);
+    // What still waits for a lease that is lost is let go; one that leaves by itself ends what it is at first.
+    if (lost) term.end();
     await started;
     await tenure.end();
+    term.end();
     this.held = undefined;
     logger.info({ host_id: lease.hostId, host_epoch: lease.epoch, lost }, 'lease let go');
     if (lost) return;
@@ -117,25 +123,24 @@ export class LeaseHolder {
   }
 
   /** The lease is renewed while runs come to their end. True when it was lost meanwhile. */
-  private async endEverything(lease: HostLease, tenure: Tenure): Promise<boolean> {
+  private async endEverything(lease: HostLease, term: LeaseTerm, tenure: Tenure): Promise<boolean> {
     const over = new AbortController();
-    const kept = this.keep(lease, this.parts.clock.monotonicMs(), over.signal);
+    const kept = this.keep(lease, term, over.signal);
     await Promise.race([tenure.shutDown(), kept]);
     over.abort();
     return kept;
   }
 
   /** Renews until the signal is aborted (false) or the lease is lost (true). */
-  private async keep(lease: HostLease, since: number, signal: AbortSignal): Promise<boolean> {
-    const { leaseMs, clock, logger } = this.parts;
-    let validUntil = since + leaseMs;
+  private async keep(lease: HostLease, term: LeaseTerm, signal: AbortSignal): Promise<boolean> {
+    const { clock, logger } = this.parts;
     for (;;) {
       await pause(this.intervalMs, signal);
       if (signal.aborted) return false;
       const asked = clock.monotonicMs();
-      const renewed = await this.renewWithin(lease, Math.max(this.intervalMs, validUntil - asked));
-      if (renewed === true) validUntil = asked + leaseMs;
-      else if (renewed === false || clock.monotonicMs() >= validUntil) {
+      const renewed = await this.renewWithin(lease, Math.max(this.intervalMs, term.remainingMs));
+      if (renewed === true) term.renewed(asked);
+      else if (renewed === false || !term.isRunning) {
         logger.warn({ host_id: lease.hostId, host_epoch: lease.epoch, taken_over: renewed === false }, 'lease lost');
         return true;
       }

@@ -9,12 +9,16 @@ import type {
   SandboxRuntime,
   SandboxSummary,
 } from '#domain';
-import { AppError, type Clock, isAppError } from '#kernel';
+import { type Clock, isAppError } from '#kernel';
 import { logError, type Logger } from '#observability';
+import { leaseLost, type LeaseTerm } from '../hosts/lease-term.js';
+import { LeasedConnection } from './leased-connection.js';
 import { workspaceOwner } from './workspace-owner.js';
 
 export interface SandboxKeeperParts {
   lease: HostLease;
+  /** Connections change nothing while it has run out. */
+  term: Pick<LeaseTerm, 'running'>;
   runtime: Pick<SandboxRuntime, 'connect' | 'ensure'>;
   executions: Pick<ExecutionStore, 'sandboxStarted' | 'appendEvents'>;
   announce: (committed: Committed<void>) => Promise<void>;
@@ -102,7 +106,7 @@ export class SandboxKeeper {
   private async attach(sandboxId: string): Promise<SandboxConnection> {
     if (this.closed) throw leaseLost();
     const connection = await this.parts.runtime.connect(sandboxId, { hostEpoch: this.parts.lease.epoch });
-    if (!this.isClosed()) return connection;
+    if (!this.isClosed()) return new LeasedConnection(connection, this.parts.term);
     connection.close();
     throw leaseLost();
   }
@@ -143,5 +147,3 @@ export class SandboxKeeper {
 
 const isGone = (error: unknown): boolean =>
   isAppError(error) && (error.code === 'sandbox.lost' || error.code === 'sandbox.connection_lost');
-
-const leaseLost = (): AppError => new AppError('host.lease_lost', 'This worker does not hold the host any more.');
