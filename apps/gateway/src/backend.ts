@@ -27,6 +27,7 @@ import {
   PgProjectStore,
   PgRunStore,
   PgTokenStore,
+  purgeKeys,
   readMigrations,
 } from '#persistence';
 import type { ReadinessProbes } from './health/readiness.js';
@@ -36,6 +37,8 @@ export interface GatewayBackend {
   probes: ReadinessProbes;
   /** Runs by host and status, for the metrics. */
   queueDepth(): Promise<QueueDepth[]>;
+  /** Removes idempotency keys that are too old to count; gives back how many. */
+  purgeKeys(): Promise<number>;
   /** Throws `service.unavailable` while Postgres is away; then it is called again. */
   connect(): Promise<GatewayPorts>;
   /** Never waits for a Redis that does not answer. */
@@ -46,7 +49,7 @@ const REPORT_INTERVAL_MS = 10_000;
 
 /** Starts to connect and gives the backend at once. */
 export function openBackend(
-  config: Pick<GatewayConfig, 'database' | 'redis'>,
+  config: Pick<GatewayConfig, 'database' | 'redis' | 'idempotencyTtlMs'>,
   { migrationsDir, logger, clock = systemClock }: { migrationsDir: string; logger: Logger; clock?: Clock },
 ): GatewayBackend {
   const report = limitReports(
@@ -66,7 +69,8 @@ export function openBackend(
       isRedisReady: () => isRedisReady(redis.commands) && isRedisReady(redis.subscriber),
     },
     queueDepth: async () => (await hosts.queueDepth()).map(({ hostId, status, count }) => depth(hostId, status, count)),
-    connect: async () => ({ ...storesOf(db), hosts, ...redis.open(await instanceId(db)) }),
+    purgeKeys: () => purgeKeys(db, config.idempotencyTtlMs),
+    connect: async () => ({ ...storesOf(db, config.idempotencyTtlMs), hosts, ...redis.open(await instanceId(db)) }),
     close: async () => {
       await redis.close();
       await db.close();
@@ -80,9 +84,9 @@ const depth = (hostId: string, status: string, count: number): QueueDepth => ({
   count,
 });
 
-const storesOf = (db: Database) => ({
-  projects: new PgProjectStore(db),
-  runs: new PgRunStore(db),
+const storesOf = (db: Database, keyTtlMs: number) => ({
+  projects: new PgProjectStore(db, keyTtlMs),
+  runs: new PgRunStore(db, keyTtlMs),
   events: new PgEventStore(db),
   outputs: new PgOutputStore(db),
   permissions: new PgPermissionStore(db),

@@ -9,6 +9,7 @@ import { AppError, type Clock, systemClock, toAppError } from '#kernel';
 import { createMetrics, createStatusHandler, HealthRegistry, type Logger, logError } from '#observability';
 import type { GatewayBackend } from './backend.js';
 import { DEFAULT_TUNING, type GatewayTuning } from './gateway-tuning.js';
+import { type KeyPurge, startKeyPurge } from './key-purge.js';
 import { registerReadiness } from './health/readiness.js';
 import { answerNotReady } from './http/not-ready.js';
 import { type Edge, type EdgeOptions, openEdge, type RequestHandler } from './edge.js';
@@ -51,6 +52,7 @@ export function createGatewayApp(options: GatewayAppOptions): GatewayApp {
   });
   const closeServer = rememberSockets(server);
   let edge: Edge | undefined;
+  let purging: KeyPurge | undefined;
   let closing: Promise<void> | undefined;
 
   registerReadiness(health, backend.probes);
@@ -72,6 +74,7 @@ export function createGatewayApp(options: GatewayAppOptions): GatewayApp {
     opened.sockets.attach(server);
     handle = opened.handle;
     edge = opened;
+    purging = startKeyPurge(backend, { everyMs: tuning.purgeKeysMs, logger });
     logger.info('ready');
   };
   const started = deferred();
@@ -88,6 +91,7 @@ export function createGatewayApp(options: GatewayAppOptions): GatewayApp {
         stopped.abort(new AppError('service.draining', 'The gateway is closing.'));
         await started.settled();
         await edge?.close();
+        await purging?.stop();
         await closeServer();
         await backend.close();
       })();

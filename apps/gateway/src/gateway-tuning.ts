@@ -14,6 +14,8 @@ export interface GatewayTuning {
   maxPending: number;
   /** Time between two tries to reach the database at start, ms. */
   retryMs: number;
+  /** Time between two purges of old idempotency keys, ms. */
+  purgeKeysMs: number;
   outboxBounds: OutboxBounds;
   /** Numbers of the process itself beside those of the gateway. */
   processMetrics: boolean;
@@ -26,6 +28,7 @@ export const DEFAULT_TUNING: GatewayTuning = {
   requestDeadlineMs: 30_000,
   maxPending: 256,
   retryMs: 500,
+  purgeKeysMs: 600_000,
   outboxBounds: DEFAULT_OUTBOX_BOUNDS,
   processMetrics: true,
 };

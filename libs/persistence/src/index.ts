@@ -11,4 +11,5 @@ export { PgPermissionStore } from './permissions/pg-permission-store.adapter.js'
 export { PgProjectStore } from './projects/pg-project-store.adapter.js';
 export { PgExecutionStore } from './runs/pg-execution-store.adapter.js';
 export { PgOutputStore } from './runs/pg-output-store.adapter.js';
+export { purgeKeys } from './runs/idempotency.js';
 export { PgRunStore } from './runs/pg-run-store.adapter.js';

@@ -12,7 +12,9 @@ export const idempotencyKey = z
   .string()
   .min(1)
   .max(200)
-  .describe('The same key from the same user gives the first result again (kept 24 h)');
+  .describe(
+    'The same key from the same user gives the first result again (kept 24 h unless the operator sets another time)',
+  );
 const UNPAIRED_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
 
 /** What a user sends is kept as it is or refused: neither a process nor Postgres can take these. */

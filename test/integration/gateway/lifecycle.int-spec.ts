@@ -1,5 +1,6 @@
 // A gateway that starts before its services, loses one, and leaves.
 import { CallError, SocketClient, testEnv } from '#testing';
+import { eventually } from './eventually.js';
 import { ADMIN_TOKEN, GatewayFixture, type RunningGateway } from './gateway-fixture.js';
 import { LateProxy } from './late-proxy.js';
 
@@ -28,16 +29,6 @@ const readiness = async ({ url }: RunningGateway): Promise<{ http: number } & Re
   const response = await fetch(`${url}/readyz`);
   return { http: response.status, ...((await response.json()) as Readiness) };
 };
-
-/** The state is in a connection of another process, which tells nobody: it is asked, a round trip each, until it shows. */
-async function eventually<T>(ask: () => Promise<T>, holds: (answer: T) => boolean): Promise<T> {
-  const deadline = performance.now() + 15_000;
-  for (;;) {
-    const answer = await ask();
-    if (holds(answer)) return answer;
-    if (performance.now() > deadline) throw new Error(`it stayed ${JSON.stringify(answer)}`);
-  }
-}
 
 it('GW-41, GW-42 listens before its services are there, says what is missing, and gets ready by itself', async () => {
   const gateway = await fixture.gateway({ env: behindProxies(), early: true });

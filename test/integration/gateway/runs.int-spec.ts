@@ -1,6 +1,7 @@
 // Prompts and commands: how they are stored, queued and stopped.
 import { newId } from '#kernel';
 import type { SocketClient } from '#testing';
+import { eventually } from './eventually.js';
 import { GatewayFixture, type RunningGateway } from './gateway-fixture.js';
 
 let fixture: GatewayFixture;
@@ -37,6 +38,33 @@ it('GW-16 stores a prompt once per idempotency_key, whoever repeats it, and refu
   const command = { project_id, command: 'true', idempotency_key };
   const run = await client.call('execute_command', command);
   expect((await client.call('execute_command', command)).run_id).toBe(run.run_id);
+});
+
+it('GW-52 keeps a key for as long as it is set to, and then purges it', async () => {
+  const { project_id } = await fixture.project(client);
+  const brief = await fixture.client(
+    await fixture.gateway({ env: { GANTRY_IDEMPOTENCY_TTL_MS: '60000' }, tuning: { purgeKeysMs: 3_600_000 } }),
+  );
+  const long = await fixture.client(
+    await fixture.gateway({ env: { GANTRY_IDEMPOTENCY_TTL_MS: '172800000' }, tuning: { purgeKeysMs: 3_600_000 } }),
+  );
+  const key = newId();
+  const age = (hours: number) =>
+    fixture.database.db.run(({ idempotency }) =>
+      idempotency.updateMany({ where: { key }, data: { createdAt: new Date(Date.now() - hours * 3_600_000) } }),
+    );
+  const payload = { project_id, prompt: 'for a while', idempotency_key: key };
+  const first = await long.call('execute', payload);
+  await age(47);
+  expect((await long.call('execute', payload)).run_id).toBe(first.run_id);
+  const second = await brief.call('execute', payload);
+  expect(second.run_id).not.toBe(first.run_id);
+
+  const kept = () => fixture.database.db.run(({ idempotency }) => idempotency.count({ where: { key } }));
+  await age(1);
+  const purging = await fixture.gateway({ env: { GANTRY_IDEMPOTENCY_TTL_MS: '60000' }, tuning: { purgeKeysMs: 20 } });
+  await eventually(kept, (count) => count === 0);
+  await purging.app.close();
 });
 
 it('GW-16 stores a prompt once when it is sent twice at the same moment', async () => {

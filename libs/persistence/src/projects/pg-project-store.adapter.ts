@@ -14,7 +14,7 @@ import type { Database, Tx } from '../database.js';
 import { inProject } from '../events/project-unit.js';
 import { Prisma } from '../generated/client.js';
 import { decodeCursor, toPage } from '../page-cursor.js';
-import { claimKey, isKnownKey, saveResult } from '../runs/idempotency.js';
+import { claimKey, isKnownKey, KEY_TTL_MS, saveResult } from '../runs/idempotency.js';
 import { storable } from '../storable.js';
 
 interface ProjectRow {
@@ -84,7 +84,11 @@ async function requireProject(tx: Tx, projectId: string): Promise<ProjectRecord>
 }
 
 export class PgProjectStore implements ProjectStore {
-  constructor(private readonly db: Database) {}
+  /** `keyTtlMs`: how long an idempotency key counts. */
+  constructor(
+    private readonly db: Database,
+    private readonly keyTtlMs: number = KEY_TTL_MS,
+  ) {}
 
   async list(viewer: { userId: string; isAdmin: boolean }, page: PageRequest): Promise<Page<ProjectRecord>> {
     const after = page.cursor === undefined ? undefined : decodeCursor(page.cursor);
@@ -113,7 +117,7 @@ export class PgProjectStore implements ProjectStore {
         await refuseConflicts(client, place);
       } catch (conflict) {
         // Asked after the conflict showed: whoever sees the project of a first call sees its key, too.
-        if (idempotency === undefined || !(await isKnownKey(client, idempotency))) throw conflict;
+        if (idempotency === undefined || !(await isKnownKey(client, idempotency, this.keyTtlMs))) throw conflict;
       }
     });
   }
@@ -122,7 +126,7 @@ export class PgProjectStore implements ProjectStore {
     return this.db.transaction(async (tx) => {
       const announcement = { projectId: project.projectId, events: [], dispatches: [], wakeHostIds: [] };
       if (project.idempotency !== undefined) {
-        const first = await claimKey(tx, project.idempotency);
+        const first = await claimKey(tx, project.idempotency, this.keyTtlMs);
         if (first !== undefined) {
           const result = await requireProject(tx, String(first['project_id']));
           return { result, replayed: true, announcement: { ...announcement, projectId: result.projectId } };

@@ -10,11 +10,12 @@ import { toRun } from './run-rows.js';
 
 export type NewQueuedRun = ({ kind: 'prompt' } & NewPrompt) | ({ kind: 'command' } & NewCommand);
 
-export async function enqueue(db: Database, request: NewQueuedRun): Promise<Replayable<QueuedRun>> {
+/** `keyTtlMs`: how long an idempotency key counts. */
+export async function enqueue(db: Database, request: NewQueuedRun, keyTtlMs: number): Promise<Replayable<QueuedRun>> {
   let replayed = false;
   const committed = await inProject(db, request.projectId, async (unit) => {
     if (request.idempotency !== undefined) {
-      const first = await claimKey(unit.tx, request.idempotency);
+      const first = await claimKey(unit.tx, request.idempotency, keyTtlMs);
       if (first !== undefined) {
         replayed = true;
         return replay(unit, first);

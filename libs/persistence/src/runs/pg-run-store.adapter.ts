@@ -19,20 +19,25 @@ import { inProject, readQueue, type ProjectUnit } from '../events/project-unit.j
 import { Prisma } from '../generated/client.js';
 import { decodeCursor, toPage } from '../page-cursor.js';
 import { enqueue } from './enqueue.js';
+import { KEY_TTL_MS } from './idempotency.js';
 import { runFinished } from './run-events.js';
 import { toRun, toSession } from './run-rows.js';
 
 const holding = [...LANE_HOLDING_STATUSES];
 
 export class PgRunStore implements RunStore {
-  constructor(private readonly db: Database) {}
+  /** `keyTtlMs`: how long an idempotency key counts. */
+  constructor(
+    private readonly db: Database,
+    private readonly keyTtlMs: number = KEY_TTL_MS,
+  ) {}
 
   async enqueuePrompt(prompt: NewPrompt): Promise<Replayable<QueuedRun>> {
-    return enqueue(this.db, { kind: 'prompt', ...prompt });
+    return enqueue(this.db, { kind: 'prompt', ...prompt }, this.keyTtlMs);
   }
 
   async enqueueCommand(command: NewCommand): Promise<Replayable<QueuedRun>> {
-    return enqueue(this.db, { kind: 'command', ...command });
+    return enqueue(this.db, { kind: 'command', ...command }, this.keyTtlMs);
   }
 
   async cancel(runId: string, userId: string): Promise<Committed<RunRecord>> {
