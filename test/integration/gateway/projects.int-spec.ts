@@ -77,7 +77,7 @@ it('GW-15 follows a link to what it really is, so that nothing nests by a detour
   expect(await client.refusal('project_create', { path: link })).toMatchObject({ code: 'project.path_nested' });
 });
 
-it('GW-15 says host.unavailable when the host does not answer, or none is held', async () => {
+it('GW-5, GW-15 says host.unavailable when none is held, and knows its roots all the same', async () => {
   const other = await GatewayFixture.create();
   try {
     const running = await other.gateway();
@@ -90,7 +90,10 @@ it('GW-15 says host.unavailable when the host does not answer, or none is held',
       retryable: true,
     });
     expect(await admin.refusal('project_create', { path: 'x' })).toMatchObject({ code: 'project.path_relative' });
-    expect((await other.client(running)).hello.project_roots).toEqual([]);
+    expect(await admin.refusal('project_create', { path: '/elsewhere/x' })).toMatchObject({
+      code: 'project.path_outside_roots',
+    });
+    expect((await other.client(running)).hello.project_roots).toEqual([other.root]);
     await leaseOf(new Date(Date.now() + 3_600_000));
     expect((await other.client(running)).hello.project_roots).toEqual([other.root]);
   } finally {

@@ -17,7 +17,9 @@ export function chooseHost(hosts: readonly HostRecord[], loads: readonly HostLoa
   );
 }
 
-/** Folders beneath which projects can be created now: those of the hosts that a worker holds. */
+/** Folders beneath which projects can be created: those of held hosts first, then the last known ones of hosts whose worker is away. */
 export const rootsOf = (hosts: readonly HostRecord[]): string[] => [
-  ...new Set(hosts.filter((host) => host.held).flatMap((host) => host.projectRoots)),
+  ...new Set(
+    [true, false].flatMap((held) => hosts.filter((host) => host.held === held)).flatMap((host) => host.projectRoots),
+  ),
 ];

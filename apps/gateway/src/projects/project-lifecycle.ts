@@ -90,17 +90,15 @@ export class ProjectLifecycle {
   /** The checked path, and the host with most room among those that have a root above it. */
   private async placeOf(asked: string): Promise<{ path: string; host: HostRecord }> {
     const [hosts, loads] = await Promise.all([this.ports.hosts.list(), this.ports.hosts.queueDepth()]);
-    const held = hosts.filter((host) => host.held);
-    if (held.length === 0) {
-      checkProjectPath(asked, ['/']); // a path that no host could take is said to be wrong all the same
-      throw new AppError('host.unavailable', 'No host is ready to take a project.', { retryAfterMs: 1000 });
-    }
-    const path = checkProjectPath(asked, rootsOf(held));
+    // Whether the worker is there or not: a path that no host could take is said to be wrong. Before the first host any might be right.
+    const path = checkProjectPath(asked, hosts.length === 0 ? ['/'] : rootsOf(hosts));
     const host = chooseHost(
-      held.filter(({ projectRoots }) => projectRoots.some((root) => isWithin(path, root))),
+      hosts.filter(({ held, projectRoots }) => held && projectRoots.some((root) => isWithin(path, root))),
       loads,
     );
-    if (host === undefined) throw new AppError('internal.unexpected', 'A path lies beneath a root of no host.');
+    if (host === undefined) {
+      throw new AppError('host.unavailable', 'No host is ready to take a project.', { retryAfterMs: 1000 });
+    }
     return { path, host };
   }
 }

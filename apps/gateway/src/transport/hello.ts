@@ -10,7 +10,7 @@ export interface HelloFacts {
   runs: { timeoutMs: number; timeoutMaxMs: number };
 }
 
-/** `projectRoots`: folders beneath which projects can be created now. */
+/** `projectRoots`: folders beneath which projects can be created. */
 export const helloOf = (
   facts: HelloFacts,
   { user, maxMessageBytes }: SignedIn,
