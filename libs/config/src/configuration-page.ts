@@ -9,6 +9,28 @@ Generated from libs/config by \`node tools/config-docs.ts\`; do not edit.
 Every option is an environment variable. Each program parses its own once, at start, and reports all problems together; values are
 never printed. An empty variable counts as unset. A variable that starts with \`GANTRY_\` and is not listed here is refused.
 Secret options are given only to the programs named beside them. \`make\` is the command line behind the Makefile.
+
+## How to set an option
+
+Give it to \`make up\`, or to \`make restart\` while Gantry runs. Both start those services anew whose options changed; \`make restart\`
+also renews the rest. Agents in their sandboxes go on.
+
+\`\`\`sh
+GATEWAY_PORT=7555 GANTRY_MAX_CONCURRENT_RUNS=8 make restart
+\`\`\`
+
+Options are not remembered: the next start without one takes its default again. Keep those that shall stay in a file of your own, outside
+the checkout if it holds a secret (\`chmod 600\`), and load it before each start:
+
+\`\`\`sh
+set -a; . /etc/gantry.env; set +a; make restart        # GATEWAY_PORT=7555 and so on, one per line
+\`\`\`
+
+Only this is remembered: whether answers come with a key or from the demo model. A start without the key does not switch to the demo model:
+it leaves running services as they are, or is refused. \`GANTRY_DEMO_MODEL=1 make up\` switches.
+
+With docker-compose.yml an option goes into \`.env\` beside it, if the file passes it on, else under \`environment\` of the service that reads
+it; then \`docker compose up --detach\`.
 `;
 
 const code = (text: string): string => `\`${text}\``;
