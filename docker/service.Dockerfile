@@ -4,7 +4,9 @@
 ARG BASE=node:24-bookworm-slim
 
 FROM ${BASE} AS base
-LABEL gantry.image=service
+# Every stage carries it, so that what a build leaves behind is known to be ours.
+ARG IMAGE_LABEL=service
+LABEL gantry.image=${IMAGE_LABEL}
 # Certificate authorities that the building host trusts beyond the public ones; there may be none.
 COPY docker/sandbox/ca/ /usr/local/share/ca-certificates/
 RUN set -eux; \

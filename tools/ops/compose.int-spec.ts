@@ -13,7 +13,7 @@ import { DockerApi } from './engine/docker-api.ts';
 import { poll } from './host/poll.ts';
 import { instanceLabel, readInstanceId } from './instance.ts';
 import { ask } from './services/readiness.ts';
-import { ensureServiceImage } from './testing/service-image.ts';
+import { ensureServiceImage, SERVICE_TEST_LABEL } from './testing/service-image.ts';
 
 interface ComposeService {
   image: string;
@@ -159,6 +159,7 @@ describe('the service image', () => {
     async () => {
       const docker = new DockerApi(testEnv().dockerSocket);
       const image = await ensureServiceImage(docker, defaultCacheDir(process.env));
+      expect(await docker.danglingImages(SERVICE_TEST_LABEL)).toEqual([]);
       const { project, ports, database, brokerSocket } = await installation(image);
       const migrated = compose([...project, 'run', '--rm', 'migrate']);
       expect(migrated.stdout + migrated.stderr).toContain('made the sign-in token');

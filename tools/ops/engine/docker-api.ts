@@ -74,9 +74,16 @@ export class DockerApi {
     }
   }
 
-  /** Removes images without a name that carry `label` (`name=value`) and are older than `age` (`168h`). */
-  async pruneImages(label: string, age: string): Promise<void> {
-    const filters = JSON.stringify({ dangling: ['true'], label: [label], until: [age] });
+  /** Ids of the images without a name that carry `label` (`name=value`) and that no other image is made from. */
+  async danglingImages(label: string): Promise<string[]> {
+    const filters = JSON.stringify({ dangling: ['true'], label: [label] });
+    const query = new URLSearchParams({ filters });
+    return (await this.#json<{ Id: string }[]>('GET', `/images/json?${query.toString()}`)).map((image) => image.Id);
+  }
+
+  /** Removes those, and what only they were made from. */
+  async pruneImages(label: string): Promise<void> {
+    const filters = JSON.stringify({ dangling: ['true'], label: [label] });
     await this.#json('POST', `/images/prune?${new URLSearchParams({ filters })}`);
   }
 
@@ -109,6 +116,8 @@ export class DockerApi {
       buildArgs: Record<string, string>;
       dockerfile?: string;
       labels?: Record<string, string>;
+      /** The stage to end with; the last one if absent. */
+      target?: string;
       onLine?: (line: string) => void;
     },
   ): Promise<void> {
@@ -119,6 +128,7 @@ export class DockerApi {
       networkmode: 'host',
       buildargs: JSON.stringify(options.buildArgs),
       labels: JSON.stringify(options.labels ?? {}),
+      ...(options.target ? { target: options.target } : {}),
       ...(options.dockerfile ? { dockerfile: options.dockerfile } : {}),
     });
     await this.#progress('POST', `/build?${query.toString()}`, { body: context, onLine: options.onLine });

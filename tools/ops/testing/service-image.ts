@@ -21,11 +21,15 @@ const SOURCES = [
 const skipped = (path: string): boolean => /-spec\.ts$|\.spec\.tsx?$|\/generated$|\/tools\/ops\/testing$/.test(path);
 
 const NAME = 'gantry-service:test';
+/** The stages that are dear and change seldom, by a name: with it they are the cache of the next build, and no leftovers. */
+const CACHE = { name: 'gantry-service:test-packages', target: 'sandbox-tools' };
+/** Not that of images which a user built with docker-compose.yml: nothing of theirs is removed. */
+const IMAGE_LABEL = 'service-test';
+/** Carried by everything that is built here. */
+export const SERVICE_TEST_LABEL = `gantry.image=${IMAGE_LABEL}`;
 const SOURCES_LABEL = 'gantry.sources';
-/** Layers of earlier builds are the cache of the next one; what nobody used for a week is dropped. */
-const KEEP_LAYERS = '168h';
 
-/** Gives the image's name; a second call with the same sources finds it there. */
+/** Gives the image's name; a second call with the same sources finds it there. Leaves no image without a name. */
 export async function ensureServiceImage(docker: DockerApi, cacheDir: string): Promise<string> {
   const paths = SOURCES.map((path) => join(checkout, path));
   const sources = contentHash(paths, [process.version], skipped);
@@ -44,15 +48,16 @@ export async function ensureServiceImage(docker: DockerApi, cacheDir: string): P
       hostExtraCertificates(process.env['NODE_EXTRA_CA_CERTS']),
     );
     const registry = (await runCommand('npm', ['config', 'get', 'registry'], { cwd: tmpdir() })).trim();
-    await docker.buildImage(NAME, tarOf(folder), {
-      labels: { [SOURCES_LABEL]: sources },
+    const options = {
       dockerfile: 'docker/service.Dockerfile',
-      buildArgs: { BASE: base, NPM_CONFIG_REGISTRY: registry, ...proxyArguments() },
-    });
+      buildArgs: { BASE: base, IMAGE_LABEL, NPM_CONFIG_REGISTRY: registry, ...proxyArguments() },
+    };
+    await docker.buildImage(CACHE.name, tarOf(folder), { ...options, target: CACHE.target });
+    await docker.buildImage(NAME, tarOf(folder), { ...options, labels: { [SOURCES_LABEL]: sources } });
   } finally {
     rmSync(folder, { recursive: true });
+    await docker.pruneImages(SERVICE_TEST_LABEL); // of this build and of earlier ones, failed ones too
   }
-  await docker.pruneImages('gantry.image=service', KEEP_LAYERS);
   return NAME;
 }
 
