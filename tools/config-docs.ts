@@ -11,6 +11,6 @@ const page = renderConfigurationPage();
 if (!process.argv.includes('--check')) {
   writeFileSync(file, page);
 } else if (readFileSync(file, 'utf8') !== page) {
-  console.error('docs/configuration.md differs from the option catalogue. Run: node tools/config-docs.ts');
+  console.error('docs/configuration.md differs from the option catalogue. Run: npm run docs');
   process.exitCode = 1;
 }

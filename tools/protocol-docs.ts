@@ -186,6 +186,6 @@ const page = `${sections
 if (!process.argv.includes('--check')) {
   writeFileSync(file, page);
 } else if (!existsSync(file) || readFileSync(file, 'utf8') !== page) {
-  console.error('docs/protocol.md differs from libs/protocol. Run: node tools/protocol-docs.ts');
+  console.error('docs/protocol.md differs from libs/protocol. Run: npm run docs');
   process.exitCode = 1;
 }

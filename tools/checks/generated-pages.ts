@@ -21,6 +21,6 @@ export function checkGeneratedPages(checkout: string, generators: readonly Gener
     const run = spawnSync(process.execPath, [join(checkout, tool), '--check'], { cwd: checkout, encoding: 'utf8' });
     if (run.status === 0) return [];
     const said = `${run.stderr}${run.stdout}`.trim().split('\n').slice(0, 5).join('\n    ');
-    return [{ path: page, message: `Not current: node ${tool} writes it anew.\n    ${said}` }];
+    return [{ path: page, message: `Not current: npm run docs writes it anew (${tool}).\n    ${said}` }];
   });
 }

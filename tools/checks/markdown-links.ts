@@ -1,10 +1,11 @@
-// Links between the project's own pages: the file is there, and the heading too. So is every path that a page names.
+// Links between the project's own pages: the file is there, and the heading too. So is every path and npm script that a page names.
 import { posix } from 'node:path';
 import { isFixture, type Problem, type ProjectFile } from './project-files.ts';
 
 const LINK = /!?\[[^\]]*\]\((?<target>[^)\s]+)(?:\s+"[^"]*")?\)/g;
 /** A file or folder of the project in a code span; one with a placeholder (`libs/<part>`) is not meant literally. */
 const NAMED_PATH = /`(?<path>(?:apps|docker|docs|libs|prisma|test|tools)\/[\w./@-]*)`/g;
+const NAMED_SCRIPT = /`npm run (?:-s )?(?<script>[a-z][\w:-]*)/g;
 const EXTERNAL = /^[a-z][a-z0-9+.-]*:/i;
 
 /** Without code blocks, in which everything is only an example. Keeps the number of lines. */
@@ -49,12 +50,21 @@ export function checkMarkdownLinks(files: readonly ProjectFile[], exists: (path:
   };
   const named = (path: string): string | undefined =>
     exists(path.replace(/\/$/, '')) ? undefined : `${path} does not exist.`;
+  const scripts = scriptsOf(files);
+  const script = (name: string): string | undefined =>
+    scripts.includes(name) ? undefined : `npm run ${name}: there is no such script.`;
   return [...pages]
     .filter(([path]) => !isFixture(path))
     .flatMap(([path, text]) => [
       ...findAll(path, withoutCode(text), LINK, (match) => problemOf(path, match['target'] ?? '')),
       ...findAll(path, withoutBlocks(text), NAMED_PATH, (match) => named(match['path'] ?? '')),
+      ...findAll(path, withoutBlocks(text), NAMED_SCRIPT, (match) => script(match['script'] ?? '')),
     ]);
+}
+
+function scriptsOf(files: readonly ProjectFile[]): string[] {
+  const text = files.find(({ path }) => path === 'package.json')?.text ?? '{}';
+  return Object.keys((JSON.parse(text) as { scripts?: Record<string, string> }).scripts ?? {});
 }
 
 function findAll(

@@ -7,6 +7,24 @@ import type { ProjectFile } from './project-files.ts';
 
 const file = (path: string, text: string): ProjectFile => ({ path, text });
 
+describe('scripts in pages', () => {
+  const scripts = file('package.json', '{ "scripts": { "docs": "x", "test:unit": "y" } }');
+  const found = (text: string) => checkMarkdownLinks([scripts, file('CONTRIBUTING.md', text)], () => true);
+
+  it('QA-13 refuses a script of npm that is not there', () => {
+    expect(
+      found('one\n`npm run doc`, `npm run -s test:unite -- x`').map(({ line, message }) => [line, message]),
+    ).toEqual([
+      [2, 'npm run doc: there is no such script.'],
+      [2, 'npm run test:unite: there is no such script.'],
+    ]);
+  });
+
+  it('QA-13 accepts those that are, and what is only a pattern', () => {
+    expect(found('`npm run docs`, `npm run test:unit -- --watch`, `npm run` takes the right Node')).toEqual([]);
+  });
+});
+
 describe('checkEnvironmentReads', () => {
   it.each([
     'const a = process.env.HOME;',

@@ -9,7 +9,7 @@ import { runAll } from './schedule.ts';
 import { hasFailed, type Stage } from './stage.ts';
 
 const NAMES = STAGES.map(({ name }) => name);
-const HELP = `make test, or: node tools/stages/main.ts [--only stage,stage]
+const HELP = `make test, or: npm run stages -- [--only stage,stage]
 
 Stages, with their budgets in seconds: ${STAGES.map(({ name, budgetS }) => `${name} (${budgetS})`).join(', ')}.
 A stage over its budget fails; at three times its budget it is killed. Whole outputs are in ${RESULTS_FOLDER}/<stage>.log.

@@ -4,7 +4,7 @@ import { OPTION_SECTIONS } from './options.js';
 
 const INTRODUCTION = `# Configuration
 
-Generated from libs/config by \`node tools/config-docs.ts\`; do not edit.
+Generated from libs/config by \`npm run docs\`; do not edit.
 
 Every option is an environment variable. Each program parses its own once, at start, and reports all problems together; values are
 never printed. An empty variable counts as unset. A variable that starts with \`GANTRY_\` and is not listed here is refused.
