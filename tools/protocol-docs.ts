@@ -146,6 +146,10 @@ const eventPayloads = [
   `Reserved for later versions: ${withoutPayload.map(code).join(', ')}.`,
 ];
 
+const errorRows = Object.entries(kernel.ERROR_CODES).map(([name, kind]) => {
+  const retry = kernel.ERROR_POLICY[kind].retryable ? 'yes' : 'no';
+  return `| ${code(name)} | ${code(kind)} | ${retry} | ${kernel.ERROR_MEANINGS[name as keyof typeof kernel.ERROR_CODES]} |`;
+});
 const errors = [
   ...title('Error codes'),
   'A `code` is `area.reason` from this closed list; its `kind` says how to take it.',
@@ -157,9 +161,11 @@ const errors = [
     return `| ${code(kind)} | ${http} | ${retryable ? 'yes' : 'no'} |`;
   }),
   '',
-  '| code | kind |',
-  '|---|---|',
-  ...Object.entries(kernel.ERROR_CODES).map(([name, kind]) => `| ${code(name)} | ${code(kind)} |`),
+  '`retry`: whether the same request may be sent again as it is, after `retry_after_ms` if the error has one.',
+  '',
+  '| code | kind | retry | meaning |',
+  '|---|---|---|---|',
+  ...errorRows,
 ];
 
 const limits = [
