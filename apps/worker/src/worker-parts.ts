@@ -47,7 +47,7 @@ export interface WorkerParts {
   runtime: SandboxRuntime;
   executions: ExecutionStore;
   runs: Pick<RunStore, 'find'>;
-  projects: Pick<ProjectStore, 'find' | 'listDeleting' | 'finishDelete'>;
+  projects: Pick<ProjectStore, 'find' | 'existing' | 'listDeleting' | 'finishDelete'>;
   hosts: HostStore;
   announcer: Announcer;
   bus: LiveBus;

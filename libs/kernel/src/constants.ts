@@ -21,6 +21,12 @@ export const LANE_HOLDING_STATUSES = [
   'waiting',
   'paused',
 ] as const satisfies readonly RunStatus[];
+/** The statuses of a run that is not over. */
+export const UNFINISHED_RUN_STATUSES = [
+  'queued',
+  ...LANE_HOLDING_STATUSES,
+  'parked',
+] as const satisfies readonly RunStatus[];
 export const FINAL_RUN_STATUSES = [
   'succeeded',
   'failed',

@@ -2,6 +2,7 @@
 import { newId } from '#kernel';
 import pg from 'pg';
 import {
+  ALL_EVENTS,
   claimFirst,
   createFixture,
   createProject,
@@ -43,7 +44,7 @@ it('DATA-1 numbers the events of a project without gaps while many append at onc
       fixture.runs.enqueueCommand(newCommand(fixture, project.projectId, { argv: ['echo', String(index)] })),
     ),
   );
-  const { events } = await fixture.events.after(project.projectId, 0, { limit: 1000 });
+  const { events } = await fixture.events.after(project.projectId, 0, ALL_EVENTS);
   expect(events.map((event) => event.seq)).toEqual(events.map((_, index) => index + 1));
   expect((await fixture.events.heads([project.projectId])).get(project.projectId)).toBe(events.length);
 });

@@ -14,6 +14,9 @@ import {
 } from '#persistence';
 import { createTestDatabase, type TestDatabase } from '#testing';
 
+/** Bounds that leave out nothing here. */
+export const ALL_EVENTS = { limit: 1000, maxBytes: 64 * 1024 * 1024 };
+
 export interface Fixture {
   database: TestDatabase;
   userId: string;

@@ -6,6 +6,7 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
+  ALL_EVENTS,
   claimFirst,
   createFixture,
   createProject,
@@ -113,22 +114,47 @@ it('DATA-13 a busy project is not deleted; one whose deletion began is hidden', 
   expect((await fixture.events.heads([project.projectId])).size).toBe(0);
 });
 
-it('DATA-14 pages history by key in both directions and bounds a join by bytes', async () => {
+it('DATA-14 bounds every page of history by bytes, and always gives its first event', async () => {
+  const project = await createProject(fixture);
+  const { result } = await fixture.runs.enqueuePrompt(newPrompt(fixture, project.projectId, { prompt: 'first' }));
+  for (let index = 0; index < 6; index += 1) {
+    await fixture.runs.enqueuePrompt(newPrompt(fixture, project.projectId, { prompt: 'x'.repeat(1000) }));
+  }
+  const { projectId } = project;
+  const sessionId = result.run.sessionId ?? '';
+  const head = (await fixture.events.heads([projectId])).get(projectId) ?? 0;
+  const store: PgEventStore = fixture.events;
+  const bounds = { limit: 1000, maxBytes: 3000 };
+  const newest = await store.newest(projectId, bounds);
+  expect(newest.events.at(-1)?.seq).toBe(head);
+  const pages = [
+    newest,
+    await store.after(projectId, 0, bounds),
+    await store.since(projectId, new Date(0), bounds),
+    await store.ofSession(projectId, sessionId, 0, bounds),
+  ];
+  for (const page of pages) {
+    expect(page.truncated).toBe(true);
+    expect(page.events.length).toBeGreaterThan(1);
+    expect(JSON.stringify(page.events.map(({ payload }) => payload)).length).toBeLessThan(3000);
+  }
+  const one = await store.after(projectId, head - 3, { limit: 1000, maxBytes: 1 });
+  expect(one.events.map(({ seq }) => seq)).toEqual([head - 2]);
+});
+
+it('DATA-14 pages history by key in both directions', async () => {
   const project = await createProject(fixture);
   for (let index = 0; index < 6; index += 1) {
     await fixture.runs.enqueuePrompt(newPrompt(fixture, project.projectId, { prompt: 'x'.repeat(1000) }));
   }
   const head = (await fixture.events.heads([project.projectId])).get(project.projectId) ?? 0;
   const store: PgEventStore = fixture.events;
-  const forwards = await store.after(project.projectId, 2, { limit: 3 });
+  const forwards = await store.after(project.projectId, 2, { ...ALL_EVENTS, limit: 3 });
   expect(forwards.events.map((event) => event.seq)).toEqual([3, 4, 5]);
   expect(forwards.truncated).toBe(true);
-  const backwards = await store.newest(project.projectId, { limit: 3, beforeSeq: head });
+  const backwards = await store.newest(project.projectId, { ...ALL_EVENTS, limit: 3, beforeSeq: head });
   expect(backwards.events.map((event) => event.seq)).toEqual([head - 3, head - 2, head - 1]);
-  const bounded = await store.newest(project.projectId, { limit: 1000, maxBytes: 3000 });
-  expect(bounded.events.at(-1)?.seq).toBe(head);
-  expect(bounded.truncated).toBe(true);
-  expect((await store.since(project.projectId, new Date(0), { limit: 1000 })).events).toHaveLength(head);
+  expect((await store.since(project.projectId, new Date(0), ALL_EVENTS)).events).toHaveLength(head);
   await store.saveCursor(fixture.userId, 'browser', project.projectId, 5);
   await store.saveCursor(fixture.userId, 'browser', project.projectId, 3);
   expect(await store.cursorOf(fixture.userId, 'browser', project.projectId)).toBe(5);
@@ -141,7 +167,7 @@ it('DATA-15 stores text that Postgres cannot hold as the replacement character',
   await fixture.execution.appendEvents(fenceOf(claimed), [
     { type: 'message.system', payload: { text: 'nul \0 \\u0000 lone \udc00 pair \u{1f600}' } },
   ]);
-  const { events } = await fixture.events.newest(project.projectId, { limit: 1 });
+  const { events } = await fixture.events.newest(project.projectId, { ...ALL_EVENTS, limit: 1 });
   expect(events[0]?.payload).toEqual({ text: 'nul \ufffd \\u0000 lone \ufffd pair \u{1f600}' });
 });
 

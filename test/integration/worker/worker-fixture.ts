@@ -222,7 +222,7 @@ async function openEdge(database: TestDatabase, redisUrl: string, instance: stri
       });
     },
     eventsOf: async (projectId: string): Promise<EventRecord[]> =>
-      (await stores.events.after(projectId, 0, { limit: 1_000 })).events,
+      (await stores.events.after(projectId, 0, { limit: 1_000, maxBytes: 64 * 1024 * 1024 })).events,
     dispatchOf: (run: RunRecord): Dispatch => ({
       runId: run.runId,
       hostId: run.hostId,

@@ -49,11 +49,11 @@ export class HistoryGateway {
       ...(before_seq === undefined ? {} : { beforeSeq: before_seq }),
       ...(session_id === undefined ? {} : { sessionId: session_id }),
     };
-    if (since !== undefined) return this.events.since(projectId, new Date(since), { limit, ...filter });
+    if (since !== undefined) return this.events.since(projectId, new Date(since), { limit, maxBytes, ...filter });
     if (after_seq === undefined || before_seq !== undefined) {
       return this.events.newest(projectId, { limit, maxBytes, ...filter });
     }
-    if (session_id !== undefined) return this.events.ofSession(projectId, session_id, after_seq, limit);
+    if (session_id !== undefined) return this.events.ofSession(projectId, session_id, after_seq, { limit, maxBytes });
     return this.events.after(projectId, after_seq, { limit, maxBytes });
   }
 

@@ -51,7 +51,7 @@ class Host {
       processLive: async ({ processId, processEpoch }, { pid, bootId }) =>
         void this.log.push(`${processId} live at ${processEpoch}: ${pid} in ${bootId}`),
     },
-    projects: { find: async () => ({}) as never },
+    projects: { existing: async (ids) => new Set(ids) },
     connectionTo: async (sandboxId) => this.connection(sandboxId),
     attendedProjects: () => [],
     stillHeld: async () => this.held,

@@ -19,7 +19,7 @@ export interface SandboxSweepParts {
   lease: HostLease;
   runtime: Pick<SandboxRuntime, 'list' | 'remove'>;
   executions: Pick<ExecutionStore, 'activeRuns' | 'liveProcesses' | 'processEnded' | 'processLive'>;
-  projects: Pick<ProjectStore, 'find'>;
+  projects: Pick<ProjectStore, 'existing'>;
   /**
    * The connection to a sandbox that runs, made if there is none: that also turns away the connections of an earlier holder.
    * Undefined when it does not run.
@@ -49,6 +49,12 @@ interface Reading {
   attended: ReadonlySet<string>;
 }
 
+interface FoundSandbox {
+  sandbox: SandboxSummary;
+  /** No project has it. */
+  orphan: boolean;
+}
+
 export class SandboxSweep {
   private readonly underWay = new Set<string>();
 
@@ -57,36 +63,40 @@ export class SandboxSweep {
   async run(): Promise<void> {
     const before = await this.read();
     const sandboxes = await this.parts.runtime.list();
+    const existing = await this.parts.projects.existing(sandboxes.map(({ projectId }) => projectId));
     const running = new Set(sandboxes.filter(({ state }) => state === 'running').map(({ sandboxId }) => sandboxId));
-    const looks = sandboxes.map((sandbox) => this.lookInTime(sandbox, before));
+    const looks = sandboxes.map((sandbox) =>
+      this.lookInTime({ sandbox, orphan: !existing.has(sandbox.projectId) }, before),
+    );
     await Promise.all([...looks, this.endLost(before, running)]);
   }
 
-  private async read(): Promise<Reading> {
+  /** Of one sandbox, or of all. */
+  private async read(of?: Pick<SandboxSummary, 'sandboxId' | 'projectId'>): Promise<Reading> {
     const { executions, lease, attendedProjects } = this.parts;
-    const rows = await executions.liveProcesses(lease.hostId);
-    const active = await executions.activeRuns(lease.hostId);
+    const rows = await executions.liveProcesses(lease.hostId, of?.sandboxId);
+    const active = await executions.activeRuns(lease.hostId, of?.projectId);
     return { rows, attended: new Set([...active.map(({ projectId }) => projectId), ...attendedProjects()]) };
   }
 
-  private async lookInTime(sandbox: SandboxSummary, before: Reading): Promise<void> {
+  private async lookInTime(found: FoundSandbox, before: Reading): Promise<void> {
     const { logger, bounds = BOUNDS } = this.parts;
-    const { sandboxId } = sandbox;
+    const { sandboxId } = found.sandbox;
     if (this.underWay.has(sandboxId)) return;
     this.underWay.add(sandboxId);
-    const look = this.look(sandbox, before).finally(() => this.underWay.delete(sandboxId));
+    const look = this.look(found, before).finally(() => this.underWay.delete(sandboxId));
     await within(bounds.lookMs, look, (error) =>
       logError(logger, error, { doing: 'look into sandbox', sandbox_id: sandboxId }),
     );
   }
 
-  private async look(sandbox: SandboxSummary, before: Reading): Promise<void> {
-    const { projects, bounds = BOUNDS } = this.parts;
-    if ((await projects.find(sandbox.projectId)) === undefined) return this.removeOrphan(sandbox);
+  private async look({ sandbox, orphan }: FoundSandbox, before: Reading): Promise<void> {
+    const { bounds = BOUNDS } = this.parts;
+    if (orphan) return this.removeOrphan(sandbox);
     if (sandbox.state !== 'running') return;
     const answer = await inTime(bounds.askMs, this.ask(sandbox.sandboxId), silent);
     if (answer === undefined) return;
-    const after = readingOf(await this.read(), sandbox);
+    const after = readingOf(await this.read(sandbox), sandbox);
     const repairs = compareProcesses({ before: readingOf(before, sandbox), infos: answer.infos, after });
     await this.repair(answer.connection, repairs);
   }

@@ -7,22 +7,29 @@ export interface EventRange {
   truncated: boolean;
 }
 
+/** Both hold; the first event of a range always comes, so that a reader gets on. */
+export interface PageBounds {
+  limit: number;
+  /** Bytes of all payloads as JSON. */
+  maxBytes: number;
+}
+
 export interface EventStore {
   /** Events with seq > afterSeq, oldest first. */
-  after(projectId: string, afterSeq: number, bounds: { limit: number; maxBytes?: number }): Promise<EventRange>;
+  after(projectId: string, afterSeq: number, bounds: PageBounds): Promise<EventRange>;
   /** The newest events with seq > afterSeq and < beforeSeq, in ascending order. */
   newest(
     projectId: string,
-    bounds: { limit: number; maxBytes?: number; afterSeq?: number; beforeSeq?: number; sessionId?: string },
+    bounds: PageBounds & { afterSeq?: number; beforeSeq?: number; sessionId?: string },
   ): Promise<EventRange>;
   /** Events created at or after a time, oldest first. */
   since(
     projectId: string,
     since: Date,
-    bounds: { limit: number; afterSeq?: number; beforeSeq?: number; sessionId?: string },
+    bounds: PageBounds & { afterSeq?: number; beforeSeq?: number; sessionId?: string },
   ): Promise<EventRange>;
   /** Ascending page after a seq within one conversation. */
-  ofSession(projectId: string, sessionId: string, afterSeq: number, limit: number): Promise<EventRange>;
+  ofSession(projectId: string, sessionId: string, afterSeq: number, bounds: PageBounds): Promise<EventRange>;
   seqOf(projectId: string, eventId: string): Promise<number | undefined>;
   /** Newest sequence numbers of many projects in one query; unknown ones are left out. */
   heads(projectIds: string[]): Promise<Map<string, number>>;

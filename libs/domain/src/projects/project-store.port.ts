@@ -20,6 +20,8 @@ export interface ProjectStore {
   /** Projects that the user may see, most recently active first; those being deleted are left out. */
   list(viewer: { userId: string; isAdmin: boolean }, page: PageRequest): Promise<Page<ProjectRecord>>;
   find(projectId: string): Promise<ProjectRecord | undefined>;
+  /** Those of the ids that belong to a project, also to one that is being deleted. */
+  existing(projectIds: string[]): Promise<Set<string>>;
   /**
    * Throws what `create` would throw for the place of a project now, so that no folder is made for one that is refused. Says nothing to a
    * repetition: `create` knows its first result.

@@ -158,7 +158,8 @@ export interface ExecutionStore {
   ): Promise<void>;
   /** The newest running total known for the process. */
   processCost(processId: string): Promise<number>;
-  liveProcesses(hostId: string): Promise<ProcessRecord[]>;
+  /** Processes of the host that are starting or live; of one sandbox, if it is given. */
+  liveProcesses(hostId: string, sandboxId?: string): Promise<ProcessRecord[]>;
   /** Live agents that no unfinished run uses, the one idle for longest first (R7). */
   idleAgents(hostId: string): Promise<ProcessRecord[]>;
   sandboxStarted(sandboxId: string, facts: { containerId: string; bootId: string; image: string }): Promise<void>;
@@ -169,7 +170,7 @@ export interface ExecutionStore {
   answerOf(requestId: string): Promise<PermissionAnswer | undefined>;
 
   /** Runs of the host that are dispatched, running, waiting or paused, with the dispatch they belong to (R3). */
-  activeRuns(hostId: string): Promise<(Dispatch & { status: RunStatus; epoch: number })[]>;
+  activeRuns(hostId: string, projectId?: string): Promise<(Dispatch & { status: RunStatus; epoch: number })[]>;
   /** Promotes every free lane of the host that has a queued run (R3). */
   promoteFreeLanes(hostId: string): Promise<Announcement[]>;
 }

@@ -1,70 +1,70 @@
 // Reading events: always by keys of an index, never by OFFSET.
-import type { EventRange, EventRecord, EventStore } from '#domain';
+import type { EventRange, EventStore, PageBounds } from '#domain';
 import type { Database } from '../database.js';
 import type { Prisma } from '../generated/client.js';
 import { toEvent } from './event-rows.js';
 
-/** Keeps events until the byte bound is reached; the first one always goes, so that a reader gets on. */
-function within(events: EventRecord[], maxBytes: number | undefined): EventRecord[] {
-  if (maxBytes === undefined) return events;
+/** What an event costs beside its payload, bytes. */
+const ENVELOPE_BYTES = 200;
+
+/** How many of the rows fit into the byte bound; the first one always does. */
+function fitting(rows: { payloadBytes: number }[], maxBytes: number): number {
   let bytes = 0;
-  const end = events.findIndex((event, index) => {
-    bytes += Buffer.byteLength(JSON.stringify(event.payload)) + 200;
+  const end = rows.findIndex(({ payloadBytes }, index) => {
+    bytes += payloadBytes + ENVELOPE_BYTES;
     return index > 0 && bytes > maxBytes;
   });
-  return end === -1 ? events : events.slice(0, end);
+  return end === -1 ? rows.length : end;
 }
 
-function seqRange(after: number | undefined, before: number | undefined): Prisma.BigIntFilter | undefined {
-  if (after === undefined && before === undefined) return undefined;
-  return { ...(after === undefined ? {} : { gt: after }), ...(before === undefined ? {} : { lt: before }) };
+function seqRange(after: number | undefined, before: number | undefined): { seq?: Prisma.BigIntFilter } {
+  if (after === undefined && before === undefined) return {};
+  return { seq: { ...(after === undefined ? {} : { gt: after }), ...(before === undefined ? {} : { lt: before }) } };
 }
 
 interface Query {
   where: Prisma.EventWhereInput;
   order: 'asc' | 'desc';
-  limit: number;
-  maxBytes?: number;
+  bounds: PageBounds;
 }
 
 export class PgEventStore implements EventStore {
   constructor(private readonly db: Database) {}
 
-  async after(projectId: string, afterSeq: number, bounds: { limit: number; maxBytes?: number }): Promise<EventRange> {
-    return this.#read({ where: { projectId, seq: { gt: afterSeq } }, order: 'asc', ...bounds });
+  async after(projectId: string, afterSeq: number, bounds: PageBounds): Promise<EventRange> {
+    return this.#read({ where: { projectId, seq: { gt: afterSeq } }, order: 'asc', bounds });
   }
 
   async newest(
     projectId: string,
-    bounds: { limit: number; maxBytes?: number; afterSeq?: number; beforeSeq?: number; sessionId?: string },
+    bounds: PageBounds & { afterSeq?: number; beforeSeq?: number; sessionId?: string },
   ): Promise<EventRange> {
     const seq = seqRange(bounds.afterSeq, bounds.beforeSeq);
-    const where = {
-      projectId,
-      ...(seq === undefined ? {} : { seq }),
-      ...(bounds.sessionId === undefined ? {} : { sessionId: bounds.sessionId }),
-    };
-    const range = await this.#read({ where, order: 'desc', limit: bounds.limit, ...maxOf(bounds) });
+    const range = await this.#read({ where: { projectId, ...sessionOf(bounds), ...seq }, order: 'desc', bounds });
     return { ...range, events: range.events.reverse() };
   }
 
   async since(
     projectId: string,
     since: Date,
-    bounds: { limit: number; afterSeq?: number; beforeSeq?: number; sessionId?: string },
+    bounds: PageBounds & { afterSeq?: number; beforeSeq?: number; sessionId?: string },
   ): Promise<EventRange> {
-    const seq = seqRange(bounds.afterSeq, bounds.beforeSeq);
-    const where = {
-      projectId,
-      createdAt: { gte: since },
-      ...(seq === undefined ? {} : { seq }),
-      ...(bounds.sessionId === undefined ? {} : { sessionId: bounds.sessionId }),
-    };
-    return this.#read({ where, order: 'asc', limit: bounds.limit });
+    // Times rise with the numbers, so the first event since then is where a page by number begins.
+    const first = await this.db.run((client) =>
+      client.event.findFirst({
+        where: { projectId, createdAt: { gte: since } },
+        orderBy: [{ createdAt: 'asc' }, { seq: 'asc' }],
+        select: { seq: true },
+      }),
+    );
+    if (first === null) return { events: [], truncated: false };
+    const afterSeq = Math.max(Number(first.seq) - 1, bounds.afterSeq ?? 0);
+    const seq = seqRange(afterSeq, bounds.beforeSeq);
+    return this.#read({ where: { projectId, ...sessionOf(bounds), ...seq }, order: 'asc', bounds });
   }
 
-  async ofSession(projectId: string, sessionId: string, afterSeq: number, limit: number): Promise<EventRange> {
-    return this.#read({ where: { projectId, sessionId, seq: { gt: afterSeq } }, order: 'asc', limit });
+  async ofSession(projectId: string, sessionId: string, afterSeq: number, bounds: PageBounds): Promise<EventRange> {
+    return this.#read({ where: { projectId, sessionId, seq: { gt: afterSeq } }, order: 'asc', bounds });
   }
 
   async seqOf(projectId: string, eventId: string): Promise<number | undefined> {
@@ -100,15 +100,20 @@ export class PgEventStore implements EventStore {
     );
   }
 
-  async #read(query: Query): Promise<EventRange> {
-    const rows = await this.db.run((client) =>
-      client.event.findMany({ where: query.where, orderBy: { seq: query.order }, take: query.limit + 1 }),
-    );
-    const limited = rows.slice(0, query.limit).map(toEvent);
-    const events = within(limited, query.maxBytes);
-    return { events, truncated: events.length < rows.length };
+  /** Sizes first: payloads that do not fit are never read. */
+  async #read({ where, order, bounds }: Query): Promise<EventRange> {
+    return this.db.run(async (client) => {
+      const orderBy = { seq: order };
+      const select = { seq: true, payloadBytes: true };
+      const sizes = await client.event.findMany({ where, orderBy, take: bounds.limit + 1, select });
+      const fit = sizes.slice(0, fitting(sizes.slice(0, bounds.limit), bounds.maxBytes));
+      // By their numbers: new events may have come in between.
+      const seq = { in: fit.map((row) => row.seq) };
+      const rows = fit.length === 0 ? [] : await client.event.findMany({ where: { ...where, seq }, orderBy });
+      return { events: rows.map(toEvent), truncated: fit.length < sizes.length };
+    });
   }
 }
 
-const maxOf = (bounds: { maxBytes?: number }): { maxBytes?: number } =>
-  bounds.maxBytes === undefined ? {} : { maxBytes: bounds.maxBytes };
+const sessionOf = ({ sessionId }: { sessionId?: string }): { sessionId?: string } =>
+  sessionId === undefined ? {} : { sessionId };

@@ -67,6 +67,7 @@ export class ProjectUnit {
         ...record,
         id: eventId,
         payload: storable(payload),
+        payloadBytes: Buffer.byteLength(JSON.stringify(payload)),
       })),
     });
     this.#events.push(...records);

@@ -106,6 +106,13 @@ export class PgProjectStore implements ProjectStore {
     return toPage(rows, page.limit, (row) => ({ at: row.last_active_at, id: row.id }), toProject);
   }
 
+  async existing(projectIds: string[]): Promise<Set<string>> {
+    const rows = await this.db.run((client) =>
+      client.project.findMany({ where: { id: { in: projectIds } }, select: { id: true } }),
+    );
+    return new Set(rows.map(({ id }) => id));
+  }
+
   async find(projectId: string): Promise<ProjectRecord | undefined> {
     const project = await this.db.run((client) => readProject(client, projectId));
     return project === undefined || project.deleting ? undefined : project;

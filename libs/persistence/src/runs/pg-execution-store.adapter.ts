@@ -21,11 +21,11 @@ import {
   type RunRecord,
 } from '#domain';
 import {
-  FINAL_RUN_STATUSES,
   LANE_HOLDING_STATUSES,
   type IntentKind,
   type RunStatus,
   type SessionStatus,
+  UNFINISHED_RUN_STATUSES,
 } from '#kernel';
 import type { Database, Tx } from '../database.js';
 import { inProject, type ProjectUnit } from '../events/project-unit.js';
@@ -197,10 +197,13 @@ export class PgExecutionStore implements ExecutionStore {
     return row === null ? 0 : Number(row.costUsd);
   }
 
-  async liveProcesses(hostId: string): Promise<ProcessRecord[]> {
+  async liveProcesses(hostId: string, sandboxId?: string): Promise<ProcessRecord[]> {
     const rows = await this.db.run((client) =>
       client.process.findMany({
-        where: { state: { in: ['starting', 'live'] }, project: { hostId } },
+        where: {
+          state: { in: ['starting', 'live'] },
+          ...(sandboxId === undefined ? { project: { hostId } } : { sandboxId }),
+        },
         orderBy: { lastUsedAt: 'asc' },
       }),
     );
@@ -210,7 +213,7 @@ export class PgExecutionStore implements ExecutionStore {
   async idleAgents(hostId: string): Promise<ProcessRecord[]> {
     const rows = await this.db.run(async (client) => {
       const busy = await client.run.findMany({
-        where: { hostId, processId: { not: null }, status: { notIn: [...FINAL_RUN_STATUSES] } },
+        where: { hostId, processId: { not: null }, status: { in: [...UNFINISHED_RUN_STATUSES] } },
         select: { processId: true },
       });
       return client.process.findMany({
@@ -261,7 +264,10 @@ export class PgExecutionStore implements ExecutionStore {
     return row?.status === 'answered' ? (row.answer as unknown as PermissionAnswer) : undefined;
   }
 
-  async activeRuns(hostId: string): Promise<
+  async activeRuns(
+    hostId: string,
+    projectId?: string,
+  ): Promise<
     {
       runId: string;
       hostId: string;
@@ -273,7 +279,10 @@ export class PgExecutionStore implements ExecutionStore {
     }[]
   > {
     const rows = await this.db.run((client) =>
-      client.run.findMany({ where: { hostId, status: { in: holding } }, orderBy: { dispatchedAt: 'asc' } }),
+      client.run.findMany({
+        where: { hostId, status: { in: holding }, ...(projectId === undefined ? {} : { projectId }) },
+        orderBy: { dispatchedAt: 'asc' },
+      }),
     );
     return rows.map((row) => ({
       runId: row.id,
