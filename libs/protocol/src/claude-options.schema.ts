@@ -11,7 +11,8 @@ export const claudeOptions = z
     dangerously_skip_permissions: z.boolean().optional().describe('Every tool is allowed without asking'),
     allowed_tools: z.array(value.min(1).max(500)).max(100).optional().describe('Tools that need no permission'),
     disallowed_tools: z.array(value.min(1).max(500)).max(100).optional().describe('Tools that are refused'),
-    mcp_config: argument
+    mcp_config: value
+      .min(1)
       .max(64 * 1024)
       .optional()
       .describe('MCP servers: a JSON string, or a path inside the workspace'),

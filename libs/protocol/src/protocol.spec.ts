@@ -18,6 +18,8 @@ it('PROTO-2 refuses option values that look like flags', () => {
     { fallback_model: '-x' },
     { allowed_tools: ['Bash', '--permission-mode'] },
     { add_dirs: ['--mcp-config'] },
+    { mcp_config: '--debug' },
+    { mcp_config: '' },
   ]) {
     expect(claudeOptions.safeParse(options).success).toBe(false);
   }

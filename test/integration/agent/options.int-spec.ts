@@ -84,6 +84,28 @@ describe('the options of a prompt', () => {
     expect(next.resultText).toBe('still here');
   }, 60_000);
 
+  it('AGT-10 are named when the CLI itself will not start with them, and the next prompt goes on', async () => {
+    const { projectId } = await fixture.newProject();
+    for (const mcp_config of ['./--debug', '{"servers":{}}']) {
+      const run = await fixture.ended((await fixture.prompt(projectId, 'hi', { options: { mcp_config } })).runId);
+      expect(run).toMatchObject({ status: 'failed', errorCode: 'agent.options_invalid' });
+    }
+    const next = await fixture.ended((await fixture.prompt(projectId, 'demo:say still here')).runId);
+    expect(next.resultText).toBe('still here');
+  }, 60_000);
+
+  it.each(['-', '--debug'])(
+    'AGT-10 reach the CLI as a value when they are free text: %s',
+    async (text) => {
+      const { projectId } = await fixture.newProject();
+      const options = { append_system_prompt: text };
+      const run = await fixture.ended((await fixture.prompt(projectId, 'demo:echo', { options })).runId);
+      const echo = JSON.parse(run.resultText ?? '') as { system_tail: string };
+      expect(echo.system_tail.endsWith(text)).toBe(true);
+    },
+    60_000,
+  );
+
   it('AGT-13 the environment has a token of its own and nothing of the worker’s', async () => {
     process.env['WORKER_SECRET_FOR_TEST'] = 'must-not-travel';
     try {

@@ -93,7 +93,8 @@ export class AgentConclusion {
       return { ...stoppedOutcome(stopped, context.claimed.run, activeMs), sessionStatus: 'paused', ...used(lastWords) };
     }
     const shown = stderr.text(attached.token === undefined ? [] : [attached.token]);
-    return deadOutcome({ exit: exit ?? UNKNOWN_EXIT, stderr: shown, halfLine, activeMs });
+    const refusedOptions = transcript.refusedOptions(shown);
+    return deadOutcome({ exit: exit ?? UNKNOWN_EXIT, stderr: shown, halfLine, refusedOptions, activeMs });
   }
 
   /** A warm agent that was ending already when this run came. Only who has read all of its output can tell. */

@@ -128,6 +128,8 @@ export interface AgentTranscript {
   read(line: string): LineReading;
   /** The process ended: what was written of an unfinished message, as events. */
   abandon(): AgentEvent[];
+  /** The options that the agent would not start with, by what it wrote to stderr before it ended; empty for any other end. */
+  refusedOptions(stderr: string): string[];
   /** Whether the agent has shown that it took the run's prompt. */
   readonly promptTaken: boolean;
   /** The conversation's id, if the agent has told it. */

@@ -21,6 +21,17 @@ describe('deadOutcome', () => {
     expect(dead(how)).toMatchObject({ status: 'failed', error: { code }, sessionStatus: 'crashed' });
   });
 
+  it('AGT-10 says of one that refused an option which it was', () => {
+    const facts = { exit: exit({ code: 1 }), stderr: 'Error: why', halfLine: false, activeMs: 5 };
+    expect(deadOutcome({ ...facts, refusedOptions: ['mcp_config'] })).toMatchObject({
+      error: {
+        code: 'agent.options_invalid',
+        message: 'The agent does not start with this mcp_config.',
+        details: { fields: ['mcp_config'], stderr: 'Error: why' },
+      },
+    });
+  });
+
   it('AGT-17 shows the end of stderr, the exit code, and a message that was cut', () => {
     expect(dead({ code: 1 }, { stderr: 'Error: boom', halfLine: true })).toMatchObject({
       exitCode: 1,

@@ -9,6 +9,8 @@ export interface DeadAgent {
   stderr: string;
   /** It died in the middle of a line. */
   halfLine: boolean;
+  /** Options that it would not start with. */
+  refusedOptions?: string[];
   activeMs: number;
 }
 
@@ -41,6 +43,7 @@ export function deadOutcome(dead: DeadAgent): RunOutcome {
     ...(exit.code === null ? {} : { exit_code: exit.code }),
     ...(exit.signal === null ? {} : { exit_signal: exit.signal }),
     ...(exit.spawnError === undefined ? {} : { reason: exit.spawnError }),
+    ...(dead.refusedOptions?.length ? { fields: dead.refusedOptions } : {}),
     ...(dead.halfLine ? { unfinished_line: true } : {}),
     ...(dead.stderr === '' ? {} : { stderr: dead.stderr }),
   };
@@ -55,7 +58,7 @@ export function deadOutcome(dead: DeadAgent): RunOutcome {
   };
 }
 
-function causeOfDeath({ exit, halfLine }: DeadAgent): { code: ErrorCode; message: string } {
+function causeOfDeath({ exit, halfLine, refusedOptions = [] }: DeadAgent): { code: ErrorCode; message: string } {
   if (exit.lost === true)
     return { code: 'sandbox.lost', message: 'The sandbox went away while the agent was working.' };
   if (exit.spawnErrorAt === 'cwd') {
@@ -69,6 +72,12 @@ function causeOfDeath({ exit, halfLine }: DeadAgent): { code: ErrorCode; message
   }
   if (exit.outOfMemory) {
     return { code: 'sandbox.out_of_memory', message: 'The sandbox ran out of memory and the agent was stopped.' };
+  }
+  if (refusedOptions.length > 0) {
+    return {
+      code: 'agent.options_invalid',
+      message: `The agent does not start with this ${refusedOptions.join(', ')}.`,
+    };
   }
   const how = exit.signal === null ? `with exit code ${exit.code ?? 'unknown'}` : `by ${exit.signal}`;
   const where = halfLine ? 'in the middle of a message' : 'without an answer';

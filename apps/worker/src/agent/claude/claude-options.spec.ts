@@ -65,23 +65,41 @@ describe('planClaude', () => {
   });
 
   it('AGT-10 refuses whatever could be read as a flag', () => {
-    const flags = ['--dangerously-skip-permissions', '-p', '--model=x'];
+    const flags = ['--dangerously-skip-permissions', '-p', '--model=x', '-'];
     for (const flag of flags) {
-      for (const run of [
-        { model: flag },
-        { fallback_model: flag },
-        { allowed_tools: [flag] },
-        { disallowed_tools: ['Read', flag] },
-        { add_dirs: [flag] },
-      ]) {
-        expect(() => plan(run)).toThrow(expect.objectContaining({ code: 'agent.options_invalid' }) as Error);
+      for (const [field, run] of Object.entries({
+        model: { model: flag },
+        fallback_model: { fallback_model: flag },
+        'allowed_tools.0': { allowed_tools: [flag] },
+        'disallowed_tools.1': { disallowed_tools: ['Read', flag] },
+        'add_dirs.0': { add_dirs: [flag] },
+        mcp_config: { mcp_config: flag },
+        permission_mode: { permission_mode: flag },
+        max_turns: { max_turns: flag },
+        max_budget_usd: { max_budget_usd: flag },
+        timeout_ms: { timeout_ms: flag },
+      })) {
+        expect(() => plan(run)).toThrow(
+          expect.objectContaining({
+            code: 'agent.options_invalid',
+            message: expect.stringContaining(field) as string,
+            details: { fields: [field] },
+          }) as Error,
+        );
       }
+    }
+  });
+
+  it('AGT-10 passes free text on as it is, dashes included', () => {
+    for (const text of ['-', '--debug', '- be brief', '--model=x']) {
+      expect(toSdkOptions(plan({ append_system_prompt: text })).extraArgs).toEqual({ 'append-system-prompt': text });
     }
   });
 
   it('AGT-10 makes a path of mcp_config absolute, inside the workspace', () => {
     const path = (config: string, cwd = '/workspace') => plan({ mcp_config: config }, { cwd }).options.mcp_config;
-    expect(path('--evil')).toBe('/workspace/--evil');
+    expect(path('./--evil')).toBe('/workspace/--evil');
+    expect(path(' --evil')).toBe('/workspace/ --evil');
     expect(path('conf/mcp.json', '/workspace/app')).toBe('/workspace/app/conf/mcp.json');
     for (const outside of ['../x.json', '/etc/passwd', '/workspacex/a']) {
       expect(() => path(outside)).toThrow(expect.objectContaining({ code: 'agent.options_invalid' }) as Error);

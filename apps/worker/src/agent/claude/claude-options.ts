@@ -82,13 +82,14 @@ function permissionModeOf(options: ClaudeOptions, run: ClaudeOptions, wishes: Ag
 function parse(options: Record<string, unknown>): ClaudeOptions {
   const parsed = claudeOptions.safeParse(options);
   if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map(({ path, message }) => ({ field: path.join('.'), message }));
   throw invalid(
-    'The options of the agent are not valid.',
-    parsed.error.issues.map((issue) => issue.path.join('.')),
+    `The options of the agent are not valid: ${problems.map(({ field, message }) => `${field} ${message}`).join('; ')}.`,
+    problems.map(({ field }) => field),
   );
 }
 
-/** A JSON object as it is; anything else is a path in the workspace, made absolute so that it cannot begin with a dash. */
+/** A JSON object as it is; anything else is a path in the workspace, made absolute. */
 function mcpConfig(config: string | undefined, cwd: string): string | undefined {
   if (config === undefined) return undefined;
   if (config.trimStart().startsWith('{')) {

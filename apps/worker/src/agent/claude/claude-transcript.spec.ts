@@ -103,6 +103,15 @@ describe('ClaudeTranscript', () => {
     ]);
   });
 
+  it('AGT-10 names the option that the CLI would not start with', () => {
+    const stderr = 'Error: Invalid MCP configuration:\nMCP config file not found: /workspace/mcp.json\n';
+    const transcript = new ClaudeTranscript(PROMPT);
+    expect(transcript.refusedOptions('Error: something else')).toEqual([]);
+    expect(transcript.refusedOptions(stderr)).toEqual(['mcp_config']);
+    transcript.read(systemLine('init'));
+    expect(transcript.refusedOptions(stderr)).toEqual([]);
+  });
+
   it('AGT-5 takes only the result of its own prompt for the end', () => {
     const other = resultLine('0190aaaa-0000-7000-8000-000000000002');
     const [first, second, third] = readAll([other, resultLine(undefined), resultLine(PROMPT)]);

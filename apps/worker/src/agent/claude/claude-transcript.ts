@@ -46,6 +46,9 @@ const PASSING_TYPES: ReadonlySet<string> = new Set([
   'active_goal',
 ]);
 
+/** What the CLI writes to stderr about a file that is not there, is no JSON, or is not what it wants; seen with 2.1.330. */
+const MCP_CONFIG_REFUSED = /^Error: Invalid MCP configuration:/m;
+
 export class ClaudeTranscript implements AgentTranscript {
   /** By the tool use that started a subagent; '' is the main thread. */
   readonly #open = new Map<string, OpenBlock>();
@@ -88,6 +91,10 @@ export class ClaudeTranscript implements AgentTranscript {
       default:
         return this.#settle({ events: PASSING_TYPES.has(type) ? [] : [note(type, { agent: line })] });
     }
+  }
+
+  refusedOptions(stderr: string): string[] {
+    return this.#agentSessionId === undefined && MCP_CONFIG_REFUSED.test(stderr) ? ['mcp_config'] : [];
   }
 
   abandon(): AgentEvent[] {
