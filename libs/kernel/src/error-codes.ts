@@ -4,6 +4,9 @@ import type { ErrorKind } from './error-policy.js';
 export const ERROR_CODES = {
   'request.unknown_event': 'invalid',
   'request.unknown_route': 'not_found',
+  'request.method_not_allowed': 'invalid',
+  'request.unsupported_media_type': 'invalid',
+  'request.range_not_satisfiable': 'invalid',
   'request.invalid_payload': 'invalid',
   'request.too_large': 'too_large',
   'request.idempotency_mismatch': 'conflict',
@@ -57,6 +60,7 @@ export const ERROR_CODES = {
   'stream.not_found': 'not_found',
   'stream.not_subscribed': 'conflict',
   'stream.offset_invalid': 'invalid',
+  'stream.expired': 'not_found',
   'message.not_found': 'not_found',
   'host.unavailable': 'unavailable',
   'host.engine_unreachable': 'unavailable',
@@ -96,6 +100,10 @@ export type ErrorCode = keyof typeof ERROR_CODES;
 export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   'request.unknown_event': 'No event of the protocol has this name.',
   'request.unknown_route': 'Nothing is served at this HTTP address.',
+  'request.method_not_allowed':
+    'The HTTP address does not take this method; the header Allow names those that it takes.',
+  'request.unsupported_media_type': 'The body has to be JSON, sent as application/json and not compressed.',
+  'request.range_not_satisfiable': 'No stored byte of the output lies in this range; `details` says which do.',
   'request.invalid_payload': 'A field is missing, unknown or of the wrong shape; `details.fields` names each.',
   'request.too_large': 'The message, or what it asks for, is larger than the limit in `details`.',
   'request.idempotency_mismatch': 'The idempotency_key was used before with another payload; use a new key.',
@@ -149,6 +157,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   'stream.not_found': 'There is no such command whose output could be read.',
   'stream.not_subscribed': 'The stream is not subscribed on this connection.',
   'stream.offset_invalid': 'The offset lies beyond what was sent or stored.',
+  'stream.expired': 'The output was kept for as long as is configured and is deleted now.',
   'message.not_found': 'There is no such message in the project.',
   'host.unavailable': "The project's host has no worker now, or it did not answer in time.",
   'host.engine_unreachable': "The host's Docker engine does not answer.",

@@ -4,5 +4,6 @@ export * from './constants.js';
 export * from './error-codes.js';
 export * from './error-policy.js';
 export * from './errors.js';
+export * from './http-status.js';
 export * from './ids.js';
 export * from './keyed-queue.js';

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { RUN_STATUSES, type Role } from '#kernel';
 import { claudeOptions } from './claude-options.schema.js';
+import { getEvents } from './get-events.js';
 import { LIMITS } from './limits.js';
 import {
   commandSession,
@@ -306,7 +307,7 @@ const serviceEvents = {
   },
 } satisfies Record<string, ClientEventSpec>;
 
-export const CLIENT_EVENTS = { ...projectEvents, ...runEvents, ...streamEvents, ...serviceEvents };
+export const CLIENT_EVENTS = { ...projectEvents, ...runEvents, ...streamEvents, ...getEvents, ...serviceEvents };
 export type ClientEventName = keyof typeof CLIENT_EVENTS;
 export type ClientRequest<E extends ClientEventName> = z.infer<(typeof CLIENT_EVENTS)[E]['request']>;
 export type ClientData<E extends ClientEventName> = z.infer<(typeof CLIENT_EVENTS)[E]['data']>;

@@ -10,12 +10,19 @@ import { ProjectLifecycle } from './project-lifecycle.js';
 import { toProjectInfo } from './project.wire.js';
 
 type Events =
-  'project_list' | 'project_create' | 'project_update' | 'project_delete' | 'project_join' | 'project_leave';
+  | 'project_list'
+  | 'project_get'
+  | 'project_create'
+  | 'project_update'
+  | 'project_delete'
+  | 'project_join'
+  | 'project_leave';
 
 @Injectable()
 export class ProjectsGateway {
   readonly handlers: EventHandlers<Events> = {
     project_list: (request, context) => this.list(request, context),
+    project_get: async (_, { project }) => toProjectInfo(project),
     project_create: async (request, context) => toProjectInfo(await this.lifecycle.create(request, context)),
     project_update: async (request) => toProjectInfo(await this.lifecycle.update(request)),
     project_delete: async (request, context) => {

@@ -12,7 +12,15 @@ import { commandSessionId, shellCommandOf, toRunInfo, toSessionInfo } from './ru
 import { workingDirectoryOf } from './working-directory.js';
 
 type Events =
-  'execute' | 'execute_command' | 'agent_new_session' | 'session_list' | 'run_list' | 'run_cancel' | 'agent_kill';
+  | 'execute'
+  | 'execute_command'
+  | 'agent_new_session'
+  | 'session_list'
+  | 'session_get'
+  | 'run_list'
+  | 'run_get'
+  | 'run_cancel'
+  | 'agent_kill';
 
 @Injectable()
 export class RunsGateway {
@@ -21,7 +29,9 @@ export class RunsGateway {
     execute_command: (request, context) => this.executeCommand(request, context),
     agent_new_session: (_, context) => this.newSession(context),
     session_list: (request, context) => this.listSessions(request, context),
+    session_get: (request) => this.session(request.session_id),
     run_list: (request) => this.list(request),
+    run_get: (request) => this.one(request.run_id),
     run_cancel: (request, context) => this.cancel(request.run_id, context),
     agent_kill: (request, context) => this.kill(request.project_id, context),
   };
@@ -81,6 +91,18 @@ export class RunsGateway {
       { limit, ...(cursor === undefined ? {} : { cursor }) },
     );
     return { sessions: items.map(toSessionInfo), ...(nextCursor === undefined ? {} : { next_cursor: nextCursor }) };
+  }
+
+  private async session(sessionId: string): Promise<ClientData<'session_get'>> {
+    const session = await this.runs.findSession(sessionId);
+    if (session === undefined) throw new AppError('session.not_found', 'There is no such conversation.');
+    return toSessionInfo(session);
+  }
+
+  private async one(runId: string): Promise<ClientData<'run_get'>> {
+    const found = await this.runs.findQueued(runId);
+    if (found === undefined) throw new AppError('run.not_found', 'There is no such run.');
+    return toRunInfo(found);
   }
 
   private async list(request: ClientRequest<'run_list'>): Promise<ClientData<'run_list'>> {

@@ -1,5 +1,5 @@
 // Who may do what, for every event of the catalogue and every role.
-import type { PermissionRecord, ProjectRecord, RunRecord } from '#domain';
+import type { PermissionRecord, ProjectRecord, RunRecord, SessionRecord } from '#domain';
 import { ROLES, type Role } from '#kernel';
 import { CLIENT_EVENTS, type ClientEventName } from '#protocol';
 import { AccessPolicy, SCOPE_FIELDS, scopeOf } from './access.js';
@@ -7,6 +7,7 @@ import { AccessPolicy, SCOPE_FIELDS, scopeOf } from './access.js';
 const PROJECT = '0190f3a4-0000-7000-8000-000000000001';
 const RUN = '0190f3a4-0000-7000-8000-000000000002';
 const QUESTION = '0190f3a4-0000-7000-8000-000000000003';
+const SESSION = '0190f3a4-0000-7000-8000-000000000004';
 const OTHER = '0190f3a4-0000-7000-8000-00000000ffff';
 
 const policyFor = (role: Role | undefined) =>
@@ -15,7 +16,10 @@ const policyFor = (role: Role | undefined) =>
       find: async (id) => (id === PROJECT ? ({ projectId: PROJECT } as ProjectRecord) : undefined),
       roleOf: async () => role,
     },
-    runs: { find: async (id) => (id === RUN ? ({ projectId: PROJECT } as RunRecord) : undefined) },
+    runs: {
+      find: async (id) => (id === RUN ? ({ projectId: PROJECT } as RunRecord) : undefined),
+      findSession: async (id) => (id === SESSION ? ({ projectId: PROJECT } as SessionRecord) : undefined),
+    },
     permissions: { find: async (id) => (id === QUESTION ? ({ projectId: PROJECT } as PermissionRecord) : undefined) },
   });
 
@@ -27,6 +31,7 @@ const ids = {
   stream_id: RUN,
   command_session_id: `cmd-${RUN}`,
   request_id: QUESTION,
+  session_id: SESSION,
 };
 
 /** The field that an event's payload must have, read from its schema. */
@@ -98,7 +103,7 @@ it('GW-8 believes what was granted for a second where a client paces a stream, a
           return role.current;
         },
       },
-      runs: { find: async () => ({ projectId: PROJECT }) as RunRecord },
+      runs: { find: async () => ({ projectId: PROJECT }) as RunRecord, findSession: async () => undefined },
       permissions: { find: async () => undefined },
     },
     { now: () => new Date(now), monotonicMs: () => now },

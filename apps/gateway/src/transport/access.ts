@@ -4,7 +4,14 @@ import { AppError, type Clock, type ErrorCode, ROLES, type Role, systemClock } f
 import { CLIENT_EVENTS, type ClientEventName } from '#protocol';
 
 /** Where the project of an event is found, by the field that names it. The first one that a payload has counts. */
-export const SCOPE_FIELDS = ['project_id', 'run_id', 'stream_id', 'command_session_id', 'request_id'] as const;
+export const SCOPE_FIELDS = [
+  'project_id',
+  'run_id',
+  'stream_id',
+  'command_session_id',
+  'request_id',
+  'session_id',
+] as const;
 type ScopeField = (typeof SCOPE_FIELDS)[number];
 
 const NOT_FOUND: Record<ScopeField, { code: ErrorCode; message: string }> = {
@@ -13,13 +20,14 @@ const NOT_FOUND: Record<ScopeField, { code: ErrorCode; message: string }> = {
   stream_id: { code: 'stream.not_found', message: 'There is no such stream.' },
   command_session_id: { code: 'run.not_found', message: 'There is no such command.' },
   request_id: { code: 'permission.not_found', message: 'There is no such question.' },
+  session_id: { code: 'session.not_found', message: 'There is no such conversation.' },
 };
 
 export const COMMAND_SESSION_PREFIX = 'cmd-';
 
 export interface AccessPorts {
   projects: Pick<ProjectStore, 'find' | 'roleOf'>;
-  runs: Pick<RunStore, 'find'>;
+  runs: Pick<RunStore, 'find' | 'findSession'>;
   permissions: Pick<PermissionStore, 'find'>;
 }
 
@@ -103,6 +111,8 @@ export class AccessPolicy {
         return (await this.ports.runs.find(id.slice(COMMAND_SESSION_PREFIX.length)))?.projectId;
       case 'request_id':
         return (await this.ports.permissions.find(id))?.projectId;
+      case 'session_id':
+        return (await this.ports.runs.findSession(id))?.projectId;
     }
   }
 }

@@ -41,6 +41,8 @@ export interface RunStore {
   /** The run that holds the lane. */
   activeOf(projectId: string, lane: string): Promise<RunRecord | undefined>;
   find(runId: string): Promise<RunRecord | undefined>;
+  /** The run with its place in the queue. */
+  findQueued(runId: string): Promise<QueuedRun | undefined>;
   list(projectId: string, filter: { status?: RunStatus }, page: PageRequest): Promise<Page<QueuedRun>>;
   queue(projectId: string): Promise<QueueSnapshotRecord>;
   /** Commands of a project, newest first, with the first characters of their output. */
@@ -50,6 +52,7 @@ export interface RunStore {
   ): Promise<{ run: RunRecord; preview: string }[]>;
   /** Forgets the current conversation; appends session.reset. */
   resetSession(projectId: string, userId: string): Promise<Committed<{ oldSessionId: string | null }>>;
+  findSession(sessionId: string): Promise<SessionRecord | undefined>;
   listSessions(
     viewer: { userId: string; isAdmin: boolean; projectId?: string },
     page: PageRequest,

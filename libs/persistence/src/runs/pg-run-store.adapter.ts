@@ -64,6 +64,14 @@ export class PgRunStore implements RunStore {
     return row === null ? undefined : toRun(row);
   }
 
+  async findQueued(runId: string): Promise<QueuedRun | undefined> {
+    const run = await this.find(runId);
+    if (run?.status !== 'queued') return run === undefined ? undefined : { run };
+    const { lanes } = await this.queue(run.projectId);
+    const position = lanes.flatMap(({ queued }) => queued).find((each) => each.runId === runId)?.position;
+    return { run, ...(position === undefined ? {} : { position }) };
+  }
+
   async list(projectId: string, filter: { status?: RunStatus }, page: PageRequest): Promise<Page<QueuedRun>> {
     const after = page.cursor === undefined ? undefined : decodeCursor(page.cursor);
     return this.db.run(async (client) => {
@@ -126,6 +134,11 @@ export class PgRunStore implements RunStore {
       ]);
       return { oldSessionId: project.currentSessionId };
     });
+  }
+
+  async findSession(sessionId: string): Promise<SessionRecord | undefined> {
+    const row = await this.db.run((client) => client.session.findUnique({ where: { id: sessionId } }));
+    return row === null ? undefined : toSession(row);
   }
 
   async listSessions(
