@@ -25,6 +25,7 @@ interface ComposeService {
   networks?: unknown;
   network_mode?: string;
   restart?: string;
+  logging?: { options?: Record<string, string> };
 }
 interface ComposeFile {
   services: Record<string, ComposeService>;
@@ -73,6 +74,13 @@ describe('docker-compose.yml', () => {
       own.map((port) => [name, port]),
     );
     expect(ports).toEqual([['gateway', expect.stringMatching(/^127\.0\.0\.1:7420:7420/)]]);
+  });
+
+  it('OPS-26 bounds the log of every part that goes on running', () => {
+    const unbounded = Object.entries(configured().services).flatMap(([name, { logging, restart }]) =>
+      restart === 'unless-stopped' && logging?.options?.['max-size'] === undefined ? [name] : [],
+    );
+    expect(unbounded).toEqual([]);
   });
 
   it('OPS-26 gives model keys to the broker alone, and the engine to the worker alone', () => {

@@ -82,7 +82,7 @@ async function chooseModel(
     if ('use' in decision) return decision.use;
     say(
       `${decision.keep} is not set now, and the services run with the key that was given before: nothing was changed.\n` +
-        '  To change something give the key again; to leave it for the demo model: GANTRY_DEMO_MODEL=1 make up',
+        '  To change something, give the key again; to use the demo model instead: GANTRY_DEMO_MODEL=1 make up',
     );
     return { left: { url: note?.urls.gateway ?? '', token: keepSecret(layout.adminToken, 'gnt_') } };
   });
