@@ -96,6 +96,7 @@ function createDispatcher(app: NestExpressApplication, options: EdgeOptions): Di
     maxFrameBytes: config.maxMessageBytes,
     requestDeadlineMs: tuning.requestDeadlineMs,
     maxPending: tuning.maxPending,
+    loggedRefusals: tuning.loggedRefusals,
   });
 }
 

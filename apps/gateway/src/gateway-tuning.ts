@@ -12,6 +12,8 @@ export interface GatewayTuning {
   requestDeadlineMs: number;
   /** Requests of one client that may be under way or waiting. */
   maxPending: number;
+  /** Refused requests of one client that are logged within a minute. */
+  loggedRefusals: number;
   /** Time between two tries to reach the database at start, ms. */
   retryMs: number;
   /** Time between two purges of old idempotency keys, ms. */
@@ -27,6 +29,7 @@ export const DEFAULT_TUNING: GatewayTuning = {
   handshakeDeadlineMs: 5000,
   requestDeadlineMs: 30_000,
   maxPending: 256,
+  loggedRefusals: 30,
   retryMs: 500,
   purgeKeysMs: 600_000,
   outboxBounds: DEFAULT_OUTBOX_BOUNDS,

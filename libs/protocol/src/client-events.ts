@@ -20,10 +20,12 @@ import {
   id,
   idempotencyKey,
   isPassableJson,
+  isShowable,
   lane,
   offset,
   pageLimit,
   seq,
+  SHOWABLE_RULE,
   timestamp,
   title,
 } from './primitives.schema.js';
@@ -38,7 +40,7 @@ interface ClientEventSpec {
 }
 
 const empty = z.object({});
-const path = z.string().min(1).max(LIMITS.maxPathLength);
+const path = z.string().min(1).max(LIMITS.maxPathLength).refine(isShowable, { message: SHOWABLE_RULE });
 const projectRef = z.strictObject({ project_id: id });
 const runRef = z.strictObject({ run_id: id });
 const byteLength = (text: string): number => new TextEncoder().encode(text).length;

@@ -20,6 +20,13 @@ const UNPAIRED_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbf
 /** What a user sends is kept as it is or refused: neither a process nor Postgres can take these. */
 export const isPassable = (text: string): boolean => !text.includes('\0') && !UNPAIRED_SURROGATE.test(text);
 
+/** C0 and C1 controls, line separators, and what sets the direction of text; NUL has rules of its own. */
+const UNSHOWABLE = /[\u0001-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
+
+/** Whether a name or a path reads as what it is, in a list, a log line or a terminal. */
+export const isShowable = (text: string): boolean => !UNSHOWABLE.test(text);
+export const SHOWABLE_RULE = 'must not contain control characters or ones that turn text';
+
 /** Text that ends up in an argument or a path. */
 export const argument = z
   .string()
@@ -36,4 +43,8 @@ export function isPassableJson(value: unknown, depth = 0): boolean {
 }
 /** The lane of a project in which a run waits its turn. */
 export const lane = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,39}$/, 'lower case letters, digits, - and _; at most 40');
-export const title = argument.trim().min(1).max(LIMITS.maxNameLength);
+export const title = argument
+  .refine(isShowable, { message: SHOWABLE_RULE, abort: true })
+  .trim()
+  .min(1)
+  .max(LIMITS.maxNameLength);

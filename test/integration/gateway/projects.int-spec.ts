@@ -1,5 +1,5 @@
 // Projects: where they may lie, that they are made once, and how they go.
-import { access, mkdir, writeFile } from 'node:fs/promises';
+import { access, mkdir, writeFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newId } from '#kernel';
 import type { SocketClient } from '#testing';
@@ -47,6 +47,33 @@ it.each([
   ).toMatchObject({ code });
 });
 
+it.each(['a\u001bb', 'a\nb', 'a\u0085b', 'a\u202eb', 'a\u2066b', 'a\u200fb', 'a\u2028b'])(
+  'GW-54 refuses %j in the path and the name of a project, by the field',
+  async (text) => {
+    const path = join(fixture.root, newId());
+    const refusedAt = (field: string) => ({
+      code: 'request.invalid_payload',
+      details: { fields: [{ path: field, message: 'must not contain control characters or ones that turn text' }] },
+    });
+    expect(await client.refusal('project_create', { path: `${path}${text}` })).toMatchObject(refusedAt('path'));
+    expect(await client.refusal('project_create', { path, name: text })).toMatchObject(refusedAt('name'));
+    expect(await exists(path)).toBe(false);
+    const { project_id } = await fixture.project(client);
+    expect(await client.refusal('project_update', { project_id, name: text })).toMatchObject(refusedAt('name'));
+  },
+);
+
+it('GW-54 takes names of any language, and refuses a folder that a link shows under another name', async () => {
+  const name = 'größer 日本語 नमस्ते مرحبا 👩‍💻';
+  const path = join(fixture.root, name);
+  expect(await client.call('project_create', { path })).toMatchObject({ name, path });
+  const real = join(fixture.root, 'real\u202ename');
+  await mkdir(real);
+  const link = join(fixture.root, newId());
+  await symlink(real, link);
+  expect(await client.refusal('project_create', { path: link })).toMatchObject({ code: 'request.invalid_payload' });
+});
+
 it('GW-15 refuses a file, a folder taken, and nesting in either direction', async () => {
   const file = join(fixture.root, 'a-file');
   await writeFile(file, '');
@@ -68,7 +95,6 @@ it('GW-15 makes no folder for a project that is refused', async () => {
 });
 
 it('GW-15 follows a link to what it really is, so that nothing nests by a detour', async () => {
-  const { symlink } = await import('node:fs/promises');
   const real = join(fixture.root, newId());
   await client.call('project_create', { path: real });
   await mkdir(join(real, 'sub'));

@@ -2,6 +2,7 @@
 import { newId } from '#kernel';
 import { CLIENT_EVENTS, type ClientEventName } from '#protocol';
 import type { SocketClient } from '#testing';
+import { eventually } from './eventually.js';
 import { ADMIN_TOKEN, GatewayFixture, type RunningGateway } from './gateway-fixture.js';
 
 const LIMIT = 4096;
@@ -234,4 +235,30 @@ it('GW-14 leaves one line per request with event, code, duration and correlation
     expect.objectContaining({ event: 'unknown', code: 'request.unknown_event' }),
   ]);
   expect(JSON.stringify(gateway.log)).not.toContain('battery');
+});
+
+it('GW-53 logs a few refusals of a connection and the number of the others', async () => {
+  const strict = await fixture.gateway({ tuning: { loggedRefusals: 3 } });
+  const flooding = await fixture.client(strict);
+  const calm = await fixture.client(strict);
+  const id = flooding.socket.id;
+  const linesOf = (connection: unknown) => strict.log.filter((line) => line['connection_id'] === connection);
+  await Promise.all(Array.from({ length: 40 }, () => flooding.refusal('execute', { nonsense: true })));
+  await flooding.call('ping', {});
+  await calm.refusal('nonsense', {});
+  flooding.close();
+  await eventually(
+    async () => {
+      await calm.call('health', {});
+      return linesOf(id);
+    },
+    (lines) => lines.some(({ msg }) => msg === 'connection closed'),
+  );
+  const lines = linesOf(id);
+  expect(lines.filter(({ code }) => code === 'request.invalid_payload')).toHaveLength(3);
+  expect(lines.filter(({ code }) => code === 'ok')).toHaveLength(1);
+  expect(lines.filter(({ msg }) => msg === 'refusals not logged')).toEqual([
+    expect.objectContaining({ suppressed: 37 }),
+  ]);
+  expect(linesOf(calm.socket.id).filter(({ code }) => code === 'request.unknown_event')).toHaveLength(1);
 });

@@ -10,11 +10,12 @@ import {
   type ProjectStore,
 } from '#domain';
 import { AppError, newId } from '#kernel';
-import { type ClientRequest, LIMITS } from '#protocol';
+import { type ClientRequest, isShowable, LIMITS, SHOWABLE_RULE } from '#protocol';
 import type { CommitAnnouncer } from '../live/commit-announcer.js';
 import type { FeatureSettings } from '../ports.js';
 import { checkTimeout } from '../runs/run-options.js';
 import { idempotencyClaim } from '../transport/idempotency-claim.js';
+import { invalidPayload } from '../transport/payload.js';
 import type { ProjectContext, RequestContext } from '../transport/request-context.js';
 import { chooseHost, rootsOf } from './choose-host.js';
 
@@ -46,6 +47,8 @@ export class ProjectLifecycle {
       { path, roots: host.projectRoots },
       { deadlineMs: HOST_DEADLINE_MS, correlationId: context.correlationId },
     );
+    if (!isShowable(realPath))
+      throw invalidPayload([{ path: 'path', message: `leads to a folder that ${SHOWABLE_RULE}` }]);
     return this.announcer.announced(
       await this.ports.projects.create({
         projectId: newId(),

@@ -1,6 +1,6 @@
 // Binds the catalogue of client events to a socket: every event is checked, served in order and acknowledged exactly once.
 import type { Socket } from 'socket.io';
-import { AppError, type Clock, toAppError, KeyedQueue } from '#kernel';
+import { AppError, type Clock, ERROR_POLICY, toAppError, KeyedQueue } from '#kernel';
 import { type Logger, type Metrics, newCorrelationId } from '#observability';
 import { type Ack, CLIENT_EVENTS } from '#protocol';
 import { type AccessPolicy, type Grant, scopeOf } from './access.js';
@@ -9,6 +9,7 @@ import { toErrorObject } from './error-object.js';
 import { frameBytes } from './frame-decoder.js';
 import { knownEvent } from './handler-table.js';
 import { invalidPayload, parsePayload } from './payload.js';
+import { RefusalLog } from './refusal-log.js';
 import { logRequest } from './request-log.js';
 import type { HandlerTable, RequestContext } from './request-context.js';
 
@@ -24,6 +25,8 @@ export interface DispatcherOptions {
   requestDeadlineMs: number;
   /** Requests of one client that may be under way or waiting. */
   maxPending: number;
+  /** Refused requests of one client that are logged within a minute. */
+  loggedRefusals: number;
 }
 
 type AckFunction = (answer: Ack<unknown>) => void;
@@ -56,9 +59,12 @@ export class Dispatcher {
     const queue = new KeyedQueue();
     const pending = new Set<Promise<void>>();
     this.underWay.set(connection, pending);
+    const refusals = this.refusalLogOf(connection);
     let gone = false;
     const forget = () => {
-      if (gone && pending.size === 0) this.underWay.delete(connection);
+      if (!gone || pending.size > 0) return;
+      this.underWay.delete(connection);
+      refusals.end();
     };
     socket.once('disconnect', () => {
       gone = true;
@@ -68,7 +74,7 @@ export class Dispatcher {
     socket.use((packet: unknown[]) => {
       const { incoming, ack } = unpack(packet);
       const full = pending.size >= this.options.maxPending;
-      const served = this.serve(incoming, { connection, ack, queue, full }).finally(() => {
+      const served = this.serve(incoming, { connection, ack, queue, full, refusals }).finally(() => {
         pending.delete(served);
         forget();
       });
@@ -87,11 +93,8 @@ export class Dispatcher {
     await Promise.all([...this.underWay.keys()].map((connection) => this.settle(connection)));
   }
 
-  private async serve(
-    incoming: Incoming,
-    peer: { connection: ClientConnection; ack: AckFunction | undefined; queue: KeyedQueue; full: boolean },
-  ): Promise<void> {
-    const { connection, ack, queue, full } = peer;
+  private async serve(incoming: Incoming, peer: Peer): Promise<void> {
+    const { connection, ack, queue, full, refusals } = peer;
     const afterAck: (() => void)[] = [];
     const context: RequestContext = {
       user: connection.user,
@@ -103,7 +106,7 @@ export class Dispatcher {
     const finish = (outcome: Outcome) => {
       ack?.(outcome.error === undefined ? { ok: true, data: outcome.data } : refusal(outcome.error, context));
       if (outcome.error === undefined) for (const action of afterAck) action();
-      this.record(incoming.event, context, outcome.error, startedAt);
+      this.record(incoming.event, { context, refusals }, outcome.error, startedAt);
     };
     const prepared = this.prepare(incoming, full);
     if (prepared instanceof AppError) return finish({ error: prepared });
@@ -156,12 +159,13 @@ export class Dispatcher {
 
   private record(
     event: unknown,
-    { connection, correlationId }: RequestContext,
+    { context: { connection, correlationId }, refusals }: { context: RequestContext; refusals: RefusalLog },
     error: AppError | undefined,
     startedAt: number,
   ): void {
     const { logger, metrics, clock } = this.options;
     if (error !== undefined) metrics.errorSeen(error.code);
+    if (error !== undefined && ERROR_POLICY[error.kind].blame === 'caller' && !refusals.take()) return;
     const line = {
       // The name of an event that is not ours is whatever a client typed.
       event: knownEvent(event) ?? 'unknown',
@@ -172,6 +176,26 @@ export class Dispatcher {
     };
     logRequest(logger, line, error);
   }
+
+  private refusalLogOf({ connectionId, user }: ClientConnection): RefusalLog {
+    const { logger, clock, loggedRefusals } = this.options;
+    const facts = { connection_id: connectionId, user_id: user.userId };
+    return new RefusalLog({
+      perMinute: loggedRefusals,
+      nowMs: () => clock.monotonicMs(),
+      tell: (suppressed) => logger.warn({ ...facts, suppressed }, 'refusals not logged'),
+    });
+  }
+}
+
+/** Where a request came from, and what is kept with that connection. */
+interface Peer {
+  connection: ClientConnection;
+  ack: AckFunction | undefined;
+  queue: KeyedQueue;
+  /** Whether as many requests wait as may. */
+  full: boolean;
+  refusals: RefusalLog;
 }
 
 type Outcome = { data: unknown; error?: undefined } | { error: AppError };
