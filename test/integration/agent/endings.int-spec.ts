@@ -49,6 +49,21 @@ describe('a failure of the model', () => {
     const subtypes = (await fixture.messages(projectId, run.runId)).map(({ payload }) => payload['subtype']);
     expect(subtypes).toContain('api_retry');
   }, 90_000);
+
+  it('AGT-40 in the middle of a block is told while the answer is still to come, and leaves nothing half written', async () => {
+    const { projectId } = await fixture.newProject();
+    const { runId } = await fixture.prompt(projectId, 'demo:cut 1 60\ndemo:slow 120 40');
+    const told = await until('the retry is told', async () => {
+      const messages = await fixture.messages(projectId, runId);
+      return messages.some(({ payload }) => payload['subtype'] === 'api_retry') ? messages : undefined;
+    });
+    expect(told.map(({ type }) => type)).not.toContain('message.assistant');
+    expect(await fixture.ended(runId)).toMatchObject({ status: 'succeeded' });
+    const answers = (await fixture.messages(projectId, runId)).filter(({ type }) => type === 'message.assistant');
+    expect(answers).toHaveLength(1);
+    expect(await said(projectId, runId)).toMatch(/^w0 w1 .* w119$/);
+    expect(await fixture.bus.partials(projectId)).toEqual([]);
+  }, 90_000);
 });
 
 describe('a run that is stopped', () => {

@@ -57,6 +57,24 @@ describe('ClaudeTranscript', () => {
     expect(readings.map(({ settled }) => settled)).toEqual([true, false, false, false, true, true, true, true]);
   });
 
+  it('AGT-40 holds no retry back: the block of the failed request is over, also when its end was not told', () => {
+    const [start, blockStart, delta] = messageLines('msg_1', [{ type: 'text', pieces: ['half'] }]);
+    const lines = [start ?? '', blockStart ?? '', delta ?? '', systemLine('api_retry')];
+    const readings = readAll([...lines, ...messageLines('msg_1', [{ type: 'text', pieces: ['whole'] }])]);
+    expect(readings[3]).toMatchObject({
+      settled: true,
+      blockClosed: { messageId: 'msg_1', blockIndex: 0 },
+      events: [{ payload: { subtype: 'api_retry' } }],
+    });
+    expect(eventsOf(readings.slice(4))).toMatchObject([{ payload: { message_id: 'msg_1', block_index: 0 } }]);
+    expect(readings.map(({ delta: live }) => live?.text).filter(Boolean)).toEqual(['half', 'whole']);
+  });
+
+  it('AGT-40 holds nothing back for a subagent that ended in the middle of a block', () => {
+    const readings = readAll([...subagentDelta('msg_s', 'toolu_1', 'half'), toolResultLine('toolu_1', 'aborted')]);
+    expect(readings.map(({ settled }) => settled)).toEqual([false, false, true]);
+  });
+
   it('AGT-3 streams exactly the text that the durable event has, under the same message and block', () => {
     fc.assert(
       fc.property(fc.array(block, { minLength: 1, maxLength: 4 }), (blocks) => {

@@ -172,6 +172,8 @@ export class ClaudeTranscript implements AgentTranscript {
     const message = objectOf(line['message']);
     const toolUseIds = toolResultIds(message);
     if (toolUseIds.length > 0) {
+      // A subagent whose answer is there writes nothing more, however it ended.
+      for (const id of toolUseIds) this.#open.delete(id);
       const payload = { tool_use_ids: toolUseIds, agent: line };
       return { events: [{ type: 'message.tool_result', payload }], ...this.#worthResuming() };
     }
@@ -185,7 +187,9 @@ export class ClaudeTranscript implements AgentTranscript {
     const subtype = textOf(line['subtype']) ?? '';
     const mode = subtype === 'status' ? textOf(line['permissionMode']) : undefined;
     const events = PASSING_SUBTYPES.has(subtype) ? [] : [note(subtype, { agent: line })];
-    return { events, ...(mode === undefined ? {} : { permissionMode: mode }) };
+    // Only requests of the main thread are told of, and what a failed one had begun to write is not gone on with.
+    const closed = subtype === 'api_retry' ? this.#close('') : {};
+    return { ...closed, events, ...(mode === undefined ? {} : { permissionMode: mode }) };
   }
 
   #result(line: JsonObject): Omit<LineReading, 'settled'> {
