@@ -40,11 +40,14 @@ const isResults = (value: unknown): value is JestResults =>
 
 const LOAD_FAILURE_HEAD = /^\s*● Test suite failed to run\s*/;
 
-const firstLine = (text: string): string =>
-  stripVTControlCharacters(text)
+/** The first line that is not empty; with the next one where it only announces that (`Configuration error:`). */
+function firstLine(text: string): string {
+  const [first = 'no message', second = ''] = stripVTControlCharacters(text)
     .split('\n')
     .map((line) => line.trim())
-    .find((line) => line !== '') ?? 'no message';
+    .filter((line) => line !== '');
+  return first.endsWith(':') ? `${first} ${second}`.trim() : first;
+}
 
 function failedTestsOf({ testResults }: JestResults, folder: string): FailedTest[] {
   return testResults.flatMap(({ name, status, message, assertionResults }): FailedTest[] => {

@@ -114,6 +114,10 @@ describe('runStage', () => {
     const at = (name: string): string => join(folder, name);
     writeFileSync(at('bad.spec.cjs'), "describe('a group', () => test('adds', () => expect(2).toBe(3)));");
     writeFileSync(at('broken.spec.cjs'), "require('./not-there.cjs'); test('x', () => {});");
+    writeFileSync(
+      at('titled.spec.cjs'),
+      "test('loads', () => { throw new Error('Configuration error:\\n\\nno module'); });",
+    );
     writeFileSync(at('good.spec.cjs'), "test('fine', () => {});");
     const flags = ['--rootDir', folder, '--testRegex', 'spec[.]cjs$', '--json', '--outputFile', at('results.json')];
     const jest = join(import.meta.dirname, '..', '..', 'node_modules', 'jest', 'bin', 'jest.js');
@@ -132,8 +136,9 @@ describe('runStage', () => {
         title: '(the file did not load)',
         message: expect.stringMatching(/^Cannot find module '\.\/not-there\.cjs'/) as string,
       },
+      { file: 'titled.spec.cjs', title: 'loads', message: 'Error: Configuration error: no module' },
     ]);
-    expect(outcome).toMatchObject({ passed: 1, failed: 2 });
+    expect(outcome).toMatchObject({ passed: 1, failed: 3 });
   });
 
   it('QA-5 fails a Jest stage that leaves no results, or passes and then ends badly', async () => {
