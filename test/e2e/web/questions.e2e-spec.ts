@@ -1,5 +1,15 @@
 // Questions of the agent, the queue and stopping, in real Chromium.
-import { feedOf, openProject, promptOf, questionsOf, send, startWeb, TURN_MS, type WebFixture } from './web-fixture.js';
+import {
+  feedOf,
+  openProject,
+  promptOf,
+  questionsOf,
+  send,
+  signIn,
+  startWeb,
+  TURN_MS,
+  type WebFixture,
+} from './web-fixture.js';
 
 jest.setTimeout(TURN_MS * 2);
 let web: WebFixture;
@@ -32,6 +42,28 @@ it('WEB-14, WEB-15 asks before a tool is used, shows all of its input, and the t
   await feedOf(page).getByText('Allowed by').waitFor();
   await feedOf(page).locator('details', { hasText: 'touch first' }).getByText('Done').waitFor();
   await question.waitFor({ state: 'detached' });
+});
+
+it('WEB-37 fetches an input that came cut, and is answered with the whole of it on the page', async () => {
+  const { id } = await web.project();
+  const page = await web.visit();
+  // The page signs in as a client that wants small messages.
+  await page.routeWebSocket(/socket\.io/, (socket) => {
+    const server = socket.connectToServer();
+    socket.onMessage((message) =>
+      server.send(String(message).replace('"protocol":', '"max_message_kb":50,"protocol":')),
+    );
+  });
+  await page.goto(web.stack.url);
+  await signIn(page, web.stack.adminToken);
+  await openProject(page, web.stack.url, id);
+  await send(page, bash(`true ${'x'.repeat(40_000)}; echo in-the-middle; true ${'y'.repeat(40_000)}`));
+  const question = questionsOf(page);
+  await question.getByText('in-the-middle').waitFor();
+  await question.getByText('Exactly this will be used').waitFor();
+  expect(await question.locator('dl').textContent()).not.toContain('bytes missing');
+  await question.getByRole('button', { name: 'Allow', exact: true }).click();
+  await feedOf(page).getByText('Allowed by').waitFor();
 });
 
 it('WEB-14 denies with a message that reaches the agent', async () => {
