@@ -18,8 +18,7 @@ let cached: TestEnv | undefined;
 export function testEnv(): TestEnv {
   if (cached !== undefined) return cached;
   const file = join(process.cwd(), 'data-test', 'test-env.json');
-  if (!existsSync(file))
-    throw new Error(`${file} is missing: run "make test", or "npm run test:env" first.`);
+  if (!existsSync(file)) throw new Error(`${file} is missing: run "make test", or "npm run test:env" first.`);
   cached = JSON.parse(readFileSync(file, 'utf8')) as TestEnv;
   return cached;
 }
