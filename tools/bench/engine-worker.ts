@@ -7,12 +7,12 @@ import { createLogger, type Logger } from '#observability';
 import { FakeSandboxRuntime } from '#sandbox/fake';
 
 interface WorkerModule {
-  createWorkerApp(options: {
+  createWorkerApp: (options: {
     config: ReturnType<typeof loadWorkerConfig>;
     migrationsDir: string;
     logger: Logger;
     makeRuntime: () => SandboxRuntime;
-  }): { listen(): Promise<{ port: number }>; shutDown(): Promise<void> };
+  }) => { listen(): Promise<{ port: number }>; shutDown(): Promise<void> };
 }
 
 // Built code: the worker's sources are not erasable TypeScript.
