@@ -11,6 +11,18 @@ const typed = (project, files, ignores = []) => ({
   languageOptions: { parserOptions: { project: [project], tsconfigRootDir: import.meta.dirname } },
 });
 
+/** The facts of a log line: of a logger's methods, of `logError`, and of sandboxd's `log`. */
+const LOG_FACTS = [
+  'CallExpression[callee.property.name=/^(trace|debug|info|warn|error|fatal|child)$/][callee.object.name=/logger$/i]',
+  'CallExpression[callee.property.name=/^(trace|debug|info|warn|error|fatal|child)$/][callee.object.property.name=/logger$/i]',
+  'CallExpression[callee.name=/^(log|logError)$/]',
+  'CallExpression[callee.property.name=/^(log|logError)$/]',
+];
+const SNAKE_CASE_FACTS = LOG_FACTS.map((call) => ({
+  selector: `${call} > ObjectExpression > Property > Identifier.key[name=/[A-Z]/]`,
+  message: 'Fields of log lines are snake_case (OBS-20).',
+}));
+
 export default tseslint.config(
   {
     ignores: [
@@ -54,6 +66,7 @@ export default tseslint.config(
       // Nest's modules are classes without members.
       '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true }],
       'no-console': 'error',
+      'no-restricted-syntax': ['error', ...SNAKE_CASE_FACTS],
       'no-empty': ['error', { allowEmptyCatch: false }],
       eqeqeq: 'error',
       'max-lines': ['error', { max: 400, skipBlankLines: false, skipComments: false }],

@@ -57,6 +57,10 @@ describe('the linter', () => {
       messages.map(({ ruleId }) => `${filePath.slice(fixture.length + 1)} ${ruleId}`),
     );
     expect(found.sort()).toEqual([
+      'camel-case-log.ts no-restricted-syntax',
+      'camel-case-log.ts no-restricted-syntax',
+      'camel-case-log.ts no-restricted-syntax',
+      'camel-case-log.ts no-restricted-syntax',
       'floating-promise.ts @typescript-eslint/no-floating-promises',
       'forgotten-case.ts @typescript-eslint/switch-exhaustiveness-check',
       'leaking-any.ts @typescript-eslint/no-unsafe-assignment',

@@ -83,6 +83,19 @@ it(
 );
 
 it(
+  'OBS-20 names every field in snake_case',
+  async () => {
+    const projectId = await path.project();
+    await finishedRun(projectId, 'demo:say spelled');
+    const lines = rawLines().map((line) => JSON.parse(line) as Line);
+    const fields = new Set(lines.flatMap((line) => Object.keys(line)));
+    expect(fields).toContain('container_id');
+    expect([...fields].filter((field) => !/^[a-z][a-z0-9_]*$/.test(field))).toEqual([]);
+  },
+  TURN_MS,
+);
+
+it(
   'OBS-17 carries one correlation id from the request through the run to the container',
   async () => {
     const projectId = await path.project();

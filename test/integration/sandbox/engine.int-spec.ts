@@ -37,6 +37,24 @@ describe('the engine', () => {
   });
 });
 
+describe('what the runtime logs', () => {
+  it('OBS-20 of a sandbox that is made ready and removed has fields in snake_case', async () => {
+    const lines: Record<string, unknown>[] = [];
+    const logger = {
+      info: (facts: Record<string, unknown>, message: string) => void lines.push({ message, ...facts }),
+    };
+    const runtime = fixture.createRuntime({ logger });
+    const spec = fixture.spec();
+    const { containerId } = await runtime.ensure(spec);
+    await runtime.remove(spec.sandboxId, { data: true });
+    const ids = { sandbox_id: spec.sandboxId, project_id: spec.projectId };
+    expect(lines).toEqual([
+      { message: 'sandbox ready', ...ids, container_id: containerId },
+      { message: 'sandbox removed', sandbox_id: spec.sandboxId, data: true },
+    ]);
+  });
+});
+
 describe('the paths of the worker', () => {
   it('SBX-28 are proved when the engine shares them, and nothing stays behind', async () => {
     await fixture.runtime.provePaths(fixture.image);

@@ -94,7 +94,9 @@ export class DockerSandboxRuntime implements SandboxRuntime {
     const started = translated(this.starter.ensure(spec)).finally(() => this.ensuring.delete(spec.sandboxId));
     this.ensuring.set(spec.sandboxId, started);
     const summary = await started;
-    this.options.logger?.info({ ...summary }, 'sandbox ready');
+    const { sandboxId, projectId, containerId } = summary;
+    const facts = { sandbox_id: sandboxId, project_id: projectId, container_id: containerId };
+    this.options.logger?.info(facts, 'sandbox ready');
     return summary;
   }
 
@@ -120,7 +122,7 @@ export class DockerSandboxRuntime implements SandboxRuntime {
 
   async remove(sandboxId: string, { data }: { data: boolean }): Promise<void> {
     await translated(this.removeAll(sandboxId, data));
-    this.options.logger?.info({ sandboxId, data }, 'sandbox removed');
+    this.options.logger?.info({ sandbox_id: sandboxId, data }, 'sandbox removed');
   }
 
   private get runRoot(): string {
