@@ -81,6 +81,6 @@ async function storeAnswer(
     },
   });
   unit.wakeHostIds.add(run.hostId);
-  await unit.append([permissionClosed(record, 'answered')]);
+  unit.append([permissionClosed(record, 'answered')]);
   return record;
 }

@@ -162,7 +162,7 @@ export class PgProjectStore implements ProjectStore {
           ...(patch.options === undefined ? {} : { options: storable(patch.options) }),
         },
       });
-      await unit.append([{ type: 'project.updated', payload: { ...patch } }]);
+      unit.append([{ type: 'project.updated', payload: { ...patch } }]);
       return requireProject(unit.tx, projectId);
     });
   }
@@ -176,7 +176,7 @@ export class PgProjectStore implements ProjectStore {
       if (busy > 0) {
         throw new AppError('project.busy', 'The project has runs that are active or queued; cancel them first.');
       }
-      await unit.append([{ type: 'project.deleted', payload: { project_id: projectId, path: project.path } }]);
+      unit.append([{ type: 'project.deleted', payload: { project_id: projectId, path: project.path } }]);
       await unit.tx.project.update({ where: { id: projectId }, data: { deletingAt: new Date() } });
       return project;
     });

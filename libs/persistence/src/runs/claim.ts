@@ -36,9 +36,9 @@ export async function claimRun(
     },
   });
   const run = toRun(row);
-  await unit.append([runStarted(run, !first), ...(first && run.kind === 'command' ? [commandStarted(run)] : [])]);
+  unit.append([runStarted(run, !first), ...(first && run.kind === 'command' ? [commandStarted(run)] : [])]);
   unit.queueChanged();
-  await unit.refreshState();
+  unit.refreshState();
   return describe(tx, run, !first);
 }
 
@@ -47,11 +47,10 @@ async function describe(tx: Tx, run: RunRecord, resumed: boolean): Promise<Claim
   if (project === undefined) throw new AppError('project.not_found', 'There is no such project.');
   const session =
     run.sessionId === null ? null : toSession(await tx.session.findUniqueOrThrow({ where: { id: run.sessionId } }));
-  const sandbox = await tx.sandbox.upsert({
-    where: { projectId: run.projectId },
-    create: { id: newId(), projectId: run.projectId, hostId: run.hostId },
-    update: {},
-  });
+  const [sandbox] = await tx.$queryRaw<{ id: string }[]>`INSERT INTO sandbox (id, project_id, host_id)
+    VALUES (${newId()}::uuid, ${run.projectId}::uuid, ${run.hostId}::uuid)
+    ON CONFLICT (project_id) DO UPDATE SET host_id = sandbox.host_id RETURNING id`;
+  if (sandbox === undefined) throw new AppError('internal.unexpected', 'A project was given no sandbox.');
   const process = run.processId === null ? null : await tx.process.findUnique({ where: { id: run.processId } });
   const warm = process === null && run.sessionId !== null ? await warmProcess(tx, run.sessionId) : null;
   return {

@@ -78,10 +78,10 @@ async function insert(unit: ProjectUnit, request: NewQueuedRun): Promise<QueuedR
   });
   const run = toRun(row);
   const message = run.kind === 'prompt' ? [userMessage(run, await nameOf(tx, request.userId))] : [];
-  await unit.append([...message, runQueued(run)]);
+  unit.append([...message, runQueued(run)]);
   unit.queueChanged();
   await unit.promote();
-  await unit.refreshState();
+  unit.refreshState();
   return queuedRun(unit, run);
 }
 
@@ -116,7 +116,7 @@ async function sessionFor(unit: ProjectUnit, prompt: NewPrompt, currentSessionId
     data: { id: newId(), projectId, createdBy: prompt.userId, title },
   });
   await tx.project.update({ where: { id: projectId }, data: { currentSessionId: session.id } });
-  await unit.append([{ type: 'session.created', sessionId: session.id, payload: { session_id: session.id, title } }]);
+  unit.append([{ type: 'session.created', sessionId: session.id, payload: { session_id: session.id, title } }]);
   return session.id;
 }
 

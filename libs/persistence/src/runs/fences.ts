@@ -2,6 +2,8 @@
 import type { ProcessEndGuard, ProcessFence, RunFence, RunRecord } from '#domain';
 import { AppError } from '#kernel';
 import type { Tx } from '../database.js';
+import type { Run } from '../generated/client.js';
+import { type Columns, modelColumns } from '../columns.js';
 import { toRun } from './run-rows.js';
 
 export const fenced = (): AppError =>
@@ -9,11 +11,10 @@ export const fenced = (): AppError =>
 
 /** The run, locked, if the fence is the newest. Throws `write.fenced`. */
 export async function lockRun(tx: Tx, fence: RunFence): Promise<RunRecord> {
-  await tx.$queryRaw`SELECT id FROM run WHERE id = ${fence.runId}::uuid FOR UPDATE`;
-  const row = await tx.run.findUnique({ where: { id: fence.runId } });
-  if (row === null || Number(row.epoch) !== fence.runEpoch) throw fenced();
-  const run = toRun(row);
-  if (run.finishedAt !== null) throw fenced();
+  const [row] = await tx.$queryRaw<Columns[]>`SELECT * FROM run WHERE id = ${fence.runId}::uuid FOR UPDATE`;
+  if (row === undefined) throw fenced();
+  const run = toRun(modelColumns(row) as Run);
+  if (run.epoch !== fence.runEpoch || run.finishedAt !== null) throw fenced();
   return run;
 }
 

@@ -13,10 +13,10 @@ export async function finishRun(unit: ProjectUnit, run: RunRecord, outcome: RunO
   await unit.tx.intent.updateMany({ where: { runId: run.runId, appliedAt: null }, data: { appliedAt: new Date() } });
   if (outcome.abandonsProcess === true && run.processId !== null) await abandonProcess(unit, run.processId);
   if (run.sessionId !== null) await updateSession(unit, run.sessionId, outcome);
-  await unit.append([...(outcome.events ?? []), runFinished(run, outcome, row.durationMs ?? undefined)]);
+  unit.append([...(outcome.events ?? []), runFinished(run, outcome, row.durationMs ?? undefined)]);
   unit.queueChanged();
   await unit.promote();
-  await unit.refreshState(outcome.status);
+  unit.refreshState(outcome.status);
   return toRun(row);
 }
 
@@ -62,7 +62,7 @@ async function updateSession(unit: ProjectUnit, sessionId: string, outcome: RunO
     },
   });
   if (outcome.sessionStatus !== undefined) {
-    await unit.append([
+    unit.append([
       { type: 'session.updated', sessionId, payload: { session_id: sessionId, status: outcome.sessionStatus } },
     ]);
   }
@@ -78,6 +78,6 @@ async function closeQuestions(unit: ProjectUnit, run: RunRecord): Promise<void> 
       where: { id: question.id },
       data: { status: 'run_ended', closedAt: new Date() },
     });
-    await unit.append([permissionClosed(await toPermission(unit.tx, row), 'run_ended')]);
+    unit.append([permissionClosed(await toPermission(unit.tx, row), 'run_ended')]);
   }
 }

@@ -40,18 +40,21 @@ import { toProcess } from './run-rows.js';
 const holding = [...LANE_HOLDING_STATUSES];
 const waitForPerson = () => ({ status: 'waiting', waitingSince: new Date(), waitReason: 'permission' });
 
+/** Far more than are at work on a host at a time. */
+const REMEMBERED_RUNS = 2_000;
+
 export class PgExecutionStore implements ExecutionStore {
+  readonly #projects = new Map<string, string>();
+
   constructor(private readonly db: Database) {}
 
   async claim(
     job: { runId: string; dispatchNo: number },
     lease: HostLease,
   ): Promise<Committed<ClaimedRun> | undefined> {
-    const row = await this.db.run((client) =>
-      client.run.findUnique({ where: { id: job.runId }, select: { projectId: true } }),
-    );
-    if (row === null) return undefined;
-    const { result, announcement } = await inProject(this.db, row.projectId, (unit) => claimRun(unit, job, lease));
+    const projectId = await this.#projectOf(job.runId);
+    if (projectId === undefined) return undefined;
+    const { result, announcement } = await inProject(this.db, projectId, (unit) => claimRun(unit, job, lease));
     return result === undefined ? undefined : { result, announcement };
   }
 
@@ -116,7 +119,7 @@ export class PgExecutionStore implements ExecutionStore {
 
   async appendEvents(fence: RunFence, events: EventDraft[]): Promise<Committed<void>> {
     return this.#inRun(fence, async (unit) => {
-      await unit.append(events);
+      unit.append(events);
     });
   }
 
@@ -132,7 +135,7 @@ export class PgExecutionStore implements ExecutionStore {
         await unit.tx.run.update({ where: { id: run.runId }, data: waitForPerson() });
         unit.queueChanged();
       }
-      if (known === null) await unit.append([permissionRequested(record)]);
+      if (known === null) unit.append([permissionRequested(record)]);
       return record;
     });
   }
@@ -145,7 +148,7 @@ export class PgExecutionStore implements ExecutionStore {
       });
       if (count === 0) return;
       const row = await unit.tx.permissionRequest.findUniqueOrThrow({ where: { id: requestId } });
-      await unit.append([permissionClosed(await toPermission(unit.tx, row), 'cancelled')]);
+      unit.append([permissionClosed(await toPermission(unit.tx, row), 'cancelled')]);
     });
   }
 
@@ -170,7 +173,7 @@ export class PgExecutionStore implements ExecutionStore {
       });
       if (count === 0) return;
       const payload = { session_id: run.sessionId, status };
-      await unit.append([{ type: 'session.updated', sessionId: run.sessionId, runId: run.runId, payload }]);
+      unit.append([{ type: 'session.updated', sessionId: run.sessionId, runId: run.runId, payload }]);
     });
   }
 
@@ -306,7 +309,7 @@ export class PgExecutionStore implements ExecutionStore {
     for (const { project_id: projectId } of rows) {
       const { announcement } = await inProject(this.db, projectId, async (unit) => {
         await unit.promote();
-        await unit.refreshState();
+        unit.refreshState();
       });
       if (announcement.dispatches.length > 0) announcements.push(announcement);
     }
@@ -315,17 +318,29 @@ export class PgExecutionStore implements ExecutionStore {
 
   /** A unit of work on the run's project with the run locked and its fence checked. */
   async #inRun<T>(fence: RunFence, work: (unit: ProjectUnit, run: RunRecord) => Promise<T>): Promise<Committed<T>> {
+    const projectId = await this.#projectOf(fence.runId);
+    if (projectId === undefined) throw fenced();
+    return inProject(this.db, projectId, async (unit) => work(unit, await lockRun(unit.tx, fence)));
+  }
+
+  /** A run never changes its project, and is asked about many times while it is at work. */
+  async #projectOf(runId: string): Promise<string | undefined> {
+    const known = this.#projects.get(runId);
+    if (known !== undefined) return known;
     const row = await this.db.run((client) =>
-      client.run.findUnique({ where: { id: fence.runId }, select: { projectId: true } }),
+      client.run.findUnique({ where: { id: runId }, select: { projectId: true } }),
     );
-    if (row === null) throw fenced();
-    return inProject(this.db, row.projectId, async (unit) => work(unit, await lockRun(unit.tx, fence)));
+    if (row === null) return undefined;
+    const [oldest] = this.#projects.keys();
+    if (this.#projects.size >= REMEMBERED_RUNS && oldest !== undefined) this.#projects.delete(oldest);
+    this.#projects.set(runId, row.projectId);
+    return row.projectId;
   }
 }
 
 async function ingest(unit: ProjectUnit, run: RunRecord, commit: OutputCommit): Promise<void> {
   await writeOutput(unit.tx, run, commit);
-  await unit.append(commit.events);
+  unit.append(commit.events);
 }
 
 async function writeOutput(tx: Tx, run: RunRecord, commit: OutputCommit): Promise<void> {

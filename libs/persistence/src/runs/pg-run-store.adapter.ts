@@ -15,11 +15,12 @@ import type {
 import { isFinal } from '#domain';
 import { AppError, LANE_HOLDING_STATUSES, newId, type RunStatus } from '#kernel';
 import type { Database, Tx } from '../database.js';
-import { inProject, readQueue, type ProjectUnit } from '../events/project-unit.js';
+import { inProject, type ProjectUnit } from '../events/project-unit.js';
 import { Prisma } from '../generated/client.js';
 import { decodeCursor, toPage } from '../page-cursor.js';
 import { enqueue } from './enqueue.js';
 import { KEY_TTL_MS } from './idempotency.js';
+import { readQueue } from './queue-snapshot.js';
 import { runFinished } from './run-events.js';
 import { toRun, toSession } from './run-rows.js';
 
@@ -126,7 +127,7 @@ export class PgRunStore implements RunStore {
     return inProject(this.db, projectId, async (unit) => {
       const project = await unit.tx.project.findUniqueOrThrow({ where: { id: projectId } });
       await unit.tx.project.update({ where: { id: projectId }, data: { currentSessionId: null } });
-      await unit.append([
+      unit.append([
         {
           type: 'session.reset',
           payload: { old_session_id: project.currentSessionId ?? '', reason: 'user_requested' },
@@ -169,7 +170,7 @@ async function cancelQueued(unit: ProjectUnit, run: RunRecord): Promise<RunRecor
     where: { id: run.runId },
     data: { status: 'cancelled', finishedAt: new Date(), errorCode: 'run.cancelled', errorMessage: 'Cancelled.' },
   });
-  await unit.append([runFinished(run, { status: 'cancelled' }, undefined)]);
+  unit.append([runFinished(run, { status: 'cancelled' }, undefined)]);
   unit.queueChanged();
   await unit.promote(); // the run behind it may belong to a conversation that is free
   return toRun(row);
