@@ -51,6 +51,11 @@ export class Database {
 export interface DatabaseOptions {
   /** Most connections of this process. */
   poolSize?: number;
+  /**
+   * How long a transaction may wait for its next statement before Postgres ends it, ms. A process that was frozen in the middle of one
+   * must not hold its locks for longer than it takes another worker to have the lease.
+   */
+  idleInTransactionMs?: number;
 }
 
 /** Connects lazily: nothing is sent before the first query, so Postgres may come later than this process. */
@@ -60,6 +65,7 @@ export function createDatabase(url: string, options: DatabaseOptions = {}): Data
     max: options.poolSize ?? 12,
     connectionTimeoutMillis: 5000,
     idleTimeoutMillis: 30_000,
+    idle_in_transaction_session_timeout: options.idleInTransactionMs ?? 3_000,
   });
   return new Database(new PrismaClient({ adapter }));
 }

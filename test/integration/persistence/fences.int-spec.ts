@@ -1,7 +1,7 @@
 // Fencing, exactly-once ingestion and leases, on a real Postgres.
 import { newId } from '#kernel';
 import type { ClaimedRun, OutputCommit, ProcessRecord } from '#domain';
-import { hashToken } from '#persistence';
+import { createDatabase, hashToken } from '#persistence';
 import {
   claimFirst,
   createFixture,
@@ -226,4 +226,28 @@ describe('the end of a process', () => {
     await fixture.execution.finish(fenceOf(claimed), outcome);
     expect(await stateOf(process.processId)).toBe('lost');
   });
+});
+
+it('DATA-26 a transaction that stands still is ended by Postgres, so that a frozen worker holds no lock', async () => {
+  const project = await createProject(fixture);
+  const { result } = await fixture.runs.enqueueCommand(newCommand(fixture, project.projectId, {}));
+  const frozen = createDatabase(fixture.database.url, { poolSize: 1, idleInTransactionMs: 300 });
+  let thaw: () => void = () => undefined;
+  const frozenFor = new Promise<void>((resolve) => (thaw = resolve));
+  let hasLock: () => void = () => undefined;
+  const locked = new Promise<void>((resolve) => (hasLock = resolve));
+  const standing = frozen
+    .transaction(async (tx) => {
+      await tx.$queryRaw`SELECT 1 FROM project_head WHERE project_id = ${project.projectId}::uuid FOR UPDATE`;
+      hasLock();
+      await frozenFor;
+      await tx.$queryRaw`UPDATE project SET name = 'written by a zombie' WHERE id = ${project.projectId}::uuid`;
+    })
+    .catch((error: unknown) => error);
+  await locked;
+  await fixture.runs.cancel(result.run.runId, fixture.userId); // waits for the lock
+  thaw();
+  expect(await standing).toMatchObject({ code: 'service.unavailable' });
+  expect((await fixture.projects.find(project.projectId))?.name).not.toBe('written by a zombie');
+  await frozen.close();
 });
