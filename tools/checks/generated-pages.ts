@@ -13,6 +13,7 @@ export interface Generator {
 export const GENERATORS: readonly Generator[] = [
   { tool: 'tools/config-docs.ts', page: 'docs/configuration.md' },
   { tool: 'tools/protocol-docs.ts', page: 'docs/protocol.md' },
+  { tool: 'tools/openapi.ts', page: 'docs/openapi.json' },
 ];
 
 export function checkGeneratedPages(checkout: string, generators: readonly Generator[]): Problem[] {

@@ -6,8 +6,9 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { GatewayConfig } from '#config';
 import type { Clock } from '#kernel';
 import { type HealthRegistry, type Logger, type Metrics, NestLoggerAdapter } from '#observability';
+import { REST_PREFIX } from '#protocol';
 import type { GatewayTuning } from './gateway-tuning.js';
-import { GatewayModule, HANDLERS } from './gateway.module.js';
+import { GatewayModule } from './gateway.module.js';
 import { ProblemFilter } from './http/problem.filter.js';
 import { securityHeaders } from './http/security-headers.js';
 import { serveWebClient } from './http/web-client.js';
@@ -15,9 +16,14 @@ import { CommitAnnouncer } from './live/commit-announcer.js';
 import { FeedHub } from './live/feed-hub.js';
 import type { GatewayPorts } from './ports.js';
 import { rootsOf } from './projects/choose-host.js';
+import { restEntry } from './rest/rest-entry.js';
+import type { RestSettings } from './rest/rest-settings.js';
+import { RestTraffic } from './rest/rest-traffic.js';
 import { AccessPolicy } from './transport/access.js';
 import { Dispatcher } from './transport/dispatcher.js';
+import { HANDLERS } from './transport/handler-table.js';
 import { helloOf } from './transport/hello.js';
+import type { OriginRules } from './transport/origin.js';
 import type { HandlerTable } from './transport/request-context.js';
 import { SocketServer } from './transport/socket-server.js';
 
@@ -52,7 +58,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
     handle: app.getHttpAdapter().getInstance() as RequestHandler,
     sockets,
     close: async () => {
-      await sockets.drain(tuning.drainSpreadMs);
+      await Promise.all([sockets.drain(tuning.drainSpreadMs), app.get(RestTraffic).drain(tuning.drainSpreadMs)]);
       sockets.close();
       await dispatcher.close();
       await announcer.settle();
@@ -63,13 +69,14 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
 }
 
 async function createNestApp(options: EdgeOptions): Promise<NestExpressApplication> {
-  const { config, logger, ports, health, tuning, version } = options;
+  const { config, logger, metrics, clock, ports, health, tuning, version } = options;
   const module = GatewayModule.compose({
     ports,
     health,
     logger,
     tickMs: tuning.tickMs,
     settings: { version, runTimeoutMs: config.runs.timeoutMs, runTimeoutMaxMs: config.runs.timeoutMaxMs },
+    rest: restSettings(options),
   });
   // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- Nest declares its options as a class and reads them as plain fields
   const nestOptions: NestApplicationOptions = {
@@ -80,10 +87,27 @@ async function createNestApp(options: EdgeOptions): Promise<NestExpressApplicati
   const app = await NestFactory.create<NestExpressApplication>(module, nestOptions);
   app.disable('x-powered-by');
   app.use(securityHeaders({ tls: config.http.tls !== undefined }));
+  app.use(REST_PREFIX, restEntry({ traffic: app.get(RestTraffic), logger, metrics, clock }));
   if (config.http.webDir !== undefined) serveWebClient(app, config.http.webDir);
   app.useGlobalFilters(new ProblemFilter(logger));
   return app.init();
 }
+
+function restSettings({ config, tuning }: EdgeOptions): RestSettings {
+  return {
+    origins: originRules(config.http),
+    maxBodyBytes: config.maxMessageBytes,
+    requestDeadlineMs: tuning.requestDeadlineMs,
+    maxPending: tuning.maxPending,
+    recheckMs: tuning.tickMs,
+  };
+}
+
+const originRules = ({ host, tls, allowedOrigins }: GatewayConfig['http']): OriginRules => ({
+  allowed: allowedOrigins,
+  tls: tls !== undefined,
+  host,
+});
 
 function createDispatcher(app: NestExpressApplication, options: EdgeOptions): Dispatcher {
   const { config, logger, metrics, clock, tuning } = options;
@@ -102,7 +126,6 @@ function createDispatcher(app: NestExpressApplication, options: EdgeOptions): Di
 
 function createSockets(options: EdgeOptions, dispatcher: Dispatcher): SocketServer {
   const { config, logger, metrics, clock, ports, tuning, version } = options;
-  const { host, tls, allowedOrigins } = config.http;
   const facts = {
     version,
     maxFrameBytes: config.maxMessageBytes,
@@ -112,7 +135,7 @@ function createSockets(options: EdgeOptions, dispatcher: Dispatcher): SocketServ
   return new SocketServer(
     {
       tokens: ports.tokens,
-      origins: { allowed: allowedOrigins, tls: tls !== undefined, host },
+      origins: originRules(config.http),
       hello: async (signedIn) => helloOf(facts, signedIn, rootsOf(await ports.hosts.list()), clock),
       maxFrameBytes: config.maxMessageBytes,
       outboxBounds: tuning.outboxBounds,

@@ -8,20 +8,23 @@ import { CommitAnnouncer } from './live/commit-announcer.js';
 import { FeedHub } from './live/feed-hub.js';
 import { PermissionsGateway } from './permissions/permissions.gateway.js';
 import { type FeatureSettings, type GatewayPorts, LOGGER, PORT, SETTINGS } from './ports.js';
+import type { RestSettings } from './rest/rest-settings.js';
+import { REST_CONTROLLERS, restProviders } from './rest/rest.providers.js';
 import { ProjectJoin } from './projects/project-join.js';
 import { ProjectLifecycle } from './projects/project-lifecycle.js';
 import { ProjectsGateway } from './projects/projects.gateway.js';
 import { RunsGateway } from './runs/runs.gateway.js';
+import { RunControlGateway } from './sessions/run-control.gateway.js';
+import { SessionsGateway } from './sessions/sessions.gateway.js';
 import { StreamsGateway } from './streams/streams.gateway.js';
 import { AccessPolicy } from './transport/access.js';
-import { checkHandlers } from './transport/handler-table.js';
+import { checkHandlers, HANDLERS } from './transport/handler-table.js';
 import type { HandlerTable } from './transport/request-context.js';
-
-export const HANDLERS = Symbol('HandlerTable');
 
 export interface GatewayModuleOptions {
   ports: GatewayPorts;
   settings: FeatureSettings;
+  rest: RestSettings;
   health: HealthRegistry;
   logger: Logger;
   /** Time between two comparisons with the heads in Postgres, ms. */
@@ -34,13 +37,27 @@ const portProviders = (ports: GatewayPorts): Provider[] =>
 /** The compiler refuses a table that lacks an event; `checkHandlers` refuses one with two handlers for an event. */
 const handlerTable: FactoryProvider<HandlerTable> = {
   provide: HANDLERS,
-  inject: [ProjectsGateway, RunsGateway, HistoryGateway, StreamsGateway, PermissionsGateway, HealthGateway],
+  inject: [
+    ProjectsGateway,
+    RunsGateway,
+    HistoryGateway,
+    StreamsGateway,
+    PermissionsGateway,
+    HealthGateway,
+    RunControlGateway,
+    SessionsGateway,
+  ],
   useFactory: (
     projects: ProjectsGateway,
     runs: RunsGateway,
     history: HistoryGateway,
     streams: StreamsGateway,
-    ...[permissions, health]: [PermissionsGateway, HealthGateway]
+    ...[permissions, health, control, sessions]: [
+      PermissionsGateway,
+      HealthGateway,
+      RunControlGateway,
+      SessionsGateway,
+    ]
   ): HandlerTable => {
     const table = {
       ...projects.handlers,
@@ -49,22 +66,27 @@ const handlerTable: FactoryProvider<HandlerTable> = {
       ...streams.handlers,
       ...permissions.handlers,
       ...health.handlers,
+      ...control.handlers,
+      ...sessions.handlers,
     } satisfies HandlerTable;
-    checkHandlers([projects, runs, history, streams, permissions, health].map(({ handlers }) => handlers));
+    const parts = [projects, runs, history, streams, permissions, health, control, sessions];
+    checkHandlers(parts.map(({ handlers }) => handlers));
     return table;
   },
 };
 
 @Module({})
 export class GatewayModule {
-  static compose({ ports, settings, health, logger, tickMs }: GatewayModuleOptions): DynamicModule {
+  static compose({ ports, settings, rest, health, logger, tickMs }: GatewayModuleOptions): DynamicModule {
     const report = (error: unknown, context: Record<string, unknown> = {}) => logError(logger, error, context);
     const hub = new FeedHub({ events: ports.events, runs: ports.runs, bus: ports.bus, tickMs, report });
     const announcer = new CommitAnnouncer(ports.announcer, hub, (error) => report(error, { operation: 'announce' }));
     return {
       module: GatewayModule,
+      controllers: REST_CONTROLLERS,
       providers: [
         ...portProviders(ports),
+        ...restProviders(ports, hub, rest),
         { provide: SETTINGS, useValue: settings },
         { provide: LOGGER, useValue: logger },
         { provide: Health, useValue: health },
@@ -79,6 +101,8 @@ export class GatewayModule {
         StreamsGateway,
         PermissionsGateway,
         HealthGateway,
+        RunControlGateway,
+        SessionsGateway,
         handlerTable,
       ],
     };

@@ -19,6 +19,8 @@ export const LIMITS = {
   joinNewest: 200,
   /** permission_get answers with at most this many bytes; a larger question can only be ended with its run. */
   permissionBytes: 8 * 1024 * 1024,
+  /** Longest wait for the end of a run in one HTTP request, ms. */
+  restWaitMs: 60_000,
   pageDefault: 50,
   pageMax: 500,
   streamWindowBytes: { default: 256 * 1024, min: 4096, max: 4 * 1024 * 1024 },

@@ -3,6 +3,7 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '
 import type { Request, Response } from 'express';
 import { AppError, toAppError } from '#kernel';
 import { type Logger, logError, newCorrelationId } from '#observability';
+import { factsOf } from '../rest/rest-call.js';
 import { problemDocument, PROBLEM_TYPE } from './problem-document.js';
 
 @Catch()
@@ -12,16 +13,23 @@ export class ProblemFilter implements ExceptionFilter {
   catch(thrown: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
     const response = http.getResponse<Response>();
-    const { method } = http.getRequest<Request>();
+    const request = http.getRequest<Request>();
+    const { method } = request;
     const error = fromHttp(thrown);
-    const correlationId = newCorrelationId();
-    logError(this.logger, error, { correlation_id: correlationId, method });
+    const facts = factsOf(response);
+    const correlationId = facts.correlationId ?? newCorrelationId();
+    // Requests of scripts leave a line of their own, which tells of the error.
+    if (facts.correlationId === undefined) logError(this.logger, error, { correlation_id: correlationId, method });
+    facts.error = error;
     if (response.headersSent) {
       response.destroy();
       return;
     }
     const document = problemDocument(error, correlationId);
     response.status(document.status).type(PROBLEM_TYPE).setHeader('cache-control', 'no-store');
+    if (error.retryAfterMs !== undefined) response.setHeader('retry-after', Math.ceil(error.retryAfterMs / 1000));
+    // What is left of the body is not waited for.
+    if (!request.complete) response.setHeader('connection', 'close');
     response.send(JSON.stringify(document));
   }
 }

@@ -3,6 +3,9 @@ import { AppError } from '#kernel';
 import { CLIENT_EVENTS } from '#protocol';
 import type { EventHandlers, HandlerTable } from './request-context.js';
 
+/** Under which Nest gives the table of all handlers. */
+export const HANDLERS = Symbol('HandlerTable');
+
 type Part = Partial<EventHandlers<keyof typeof CLIENT_EVENTS>>;
 
 /** Throws `internal.unexpected` that names every event without a handler, with two, or outside the catalogue. */
