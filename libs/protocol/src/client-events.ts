@@ -29,6 +29,7 @@ import {
   timestamp,
   title,
 } from './primitives.schema.js';
+import { projectSettingsPatch } from './project-settings.schema.js';
 
 interface ClientEventSpec {
   summary: string;
@@ -84,9 +85,14 @@ const projectEvents = {
     data: projectInfo,
   },
   project_update: {
-    summary: 'Changes the name or the default options of a project.',
+    summary: 'Changes the name, the default options or the settings of a project; settings are merged key by key.',
     role: 'editor',
-    request: z.strictObject({ project_id: id, name: title.optional(), options: claudeOptions.optional() }),
+    request: z.strictObject({
+      project_id: id,
+      name: title.optional(),
+      options: claudeOptions.optional(),
+      settings: projectSettingsPatch.optional(),
+    }),
     data: projectInfo,
   },
   project_delete: {

@@ -8,6 +8,7 @@ export * from './limits.js';
 export * from './models.schema.js';
 export * from './primitives.schema.js';
 export * from './project-settings.schema.js';
+export * from './project-settings.schema.js';
 export * from './rest-openapi.js';
 export * from './rest-problem.schema.js';
 export * from './rest-routes.js';

@@ -13,6 +13,7 @@ import {
 } from '#kernel';
 import { claudeOptions } from './claude-options.schema.js';
 import { id, offset, seq, timestamp } from './primitives.schema.js';
+import { projectSettings } from './project-settings.schema.js';
 
 export const projectInfo = z.object({
   project_id: id,
@@ -29,6 +30,7 @@ export const projectInfo = z.object({
   active_runs: z.int(),
   image: z.string().optional(),
   options: claudeOptions.optional().describe('Defaults for every prompt of the project'),
+  settings: projectSettings.optional().describe('Left out while nothing is set'),
 });
 export type ProjectInfo = z.infer<typeof projectInfo>;
 

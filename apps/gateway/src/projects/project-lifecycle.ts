@@ -65,12 +65,13 @@ export class ProjectLifecycle {
   }
 
   async update(request: ClientRequest<'project_update'>): Promise<ProjectRecord> {
-    const { project_id: projectId, name, options } = request;
+    const { project_id: projectId, name, options, settings } = request;
     checkTimeout(options?.timeout_ms, 'options.timeout_ms', this.settings);
     return this.announcer.announced(
       await this.ports.projects.update(projectId, {
         ...(name === undefined ? {} : { name }),
         ...(options === undefined ? {} : { options }),
+        ...(settings === undefined ? {} : { settings }),
       }),
     );
   }

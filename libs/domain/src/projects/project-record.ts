@@ -1,5 +1,6 @@
 // A project as the use-cases see it.
 import type { ProjectState } from '#kernel';
+import type { ProjectSettings } from './project-settings.js';
 
 export interface ProjectRecord {
   projectId: string;
@@ -10,6 +11,8 @@ export interface ProjectRecord {
   image: string | null;
   /** Default options of its prompts (the protocol's claude options). */
   options: Record<string, unknown>;
+  /** What holds for its runs beside those options; what is not set follows the configuration. */
+  settings: ProjectSettings;
   state: ProjectState;
   currentSessionId: string | null;
   createdBy: string;

@@ -16,6 +16,13 @@ export interface NewProject {
   idempotency?: IdempotencyClaim;
 }
 
+export interface ProjectPatch {
+  name?: string;
+  options?: Record<string, unknown>;
+  /** As they go over the wire; merged key by key, null takes a key away. */
+  settings?: Record<string, unknown>;
+}
+
 export interface ProjectStore {
   /** Projects that the user may see, most recently active first; those being deleted are left out. */
   list(viewer: { userId: string; isAdmin: boolean }, page: PageRequest): Promise<Page<ProjectRecord>>;
@@ -30,10 +37,7 @@ export interface ProjectStore {
   /** Throws `project.path_taken`, `project.path_nested`, `request.idempotency_mismatch`. */
   create(project: NewProject): Promise<Replayable<ProjectRecord>>;
   /** Throws `project.not_found`. */
-  update(
-    projectId: string,
-    patch: { name?: string; options?: Record<string, unknown> },
-  ): Promise<Committed<ProjectRecord>>;
+  update(projectId: string, patch: ProjectPatch): Promise<Committed<ProjectRecord>>;
   /** Hides the project and appends `project.deleted`. Throws `project.busy` while a run is queued or active, `project.not_found`. */
   beginDelete(projectId: string): Promise<Committed<ProjectRecord>>;
   /** Projects of a host whose deletion began; their sandboxes may be gone already. */

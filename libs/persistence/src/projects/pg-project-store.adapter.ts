@@ -5,6 +5,7 @@ import {
   type NewProject,
   type Page,
   type PageRequest,
+  type ProjectPatch,
   type ProjectRecord,
   type ProjectStore,
   type Replayable,
@@ -14,8 +15,10 @@ import type { Database, Tx } from '../database.js';
 import { inProject } from '../events/project-unit.js';
 import { Prisma } from '../generated/client.js';
 import { decodeCursor, toPage } from '../page-cursor.js';
+import { deleteHistory } from '../retention/project-history.js';
 import { claimKey, isKnownKey, KEY_TTL_MS, saveResult } from '../runs/idempotency.js';
 import { storable } from '../storable.js';
+import { toSettings } from './project-settings.js';
 
 interface ProjectRow {
   id: string;
@@ -24,6 +27,7 @@ interface ProjectRow {
   path: string;
   image: string | null;
   options: Record<string, unknown>;
+  settings: Record<string, unknown>;
   state: string;
   current_session_id: string | null;
   created_by: string;
@@ -47,6 +51,7 @@ const toProject = (row: ProjectRow): ProjectRecord => ({
   path: row.path,
   image: row.image,
   options: row.options,
+  settings: toSettings(row.settings),
   state: row.state as ProjectState,
   currentSessionId: row.current_session_id,
   createdBy: row.created_by,
@@ -149,10 +154,7 @@ export class PgProjectStore implements ProjectStore {
     });
   }
 
-  async update(
-    projectId: string,
-    patch: { name?: string; options?: Record<string, unknown> },
-  ): Promise<Committed<ProjectRecord>> {
+  async update(projectId: string, patch: ProjectPatch): Promise<Committed<ProjectRecord>> {
     return inProject(this.db, projectId, async (unit) => {
       await requireProject(unit.tx, projectId);
       await unit.tx.project.update({
@@ -162,6 +164,7 @@ export class PgProjectStore implements ProjectStore {
           ...(patch.options === undefined ? {} : { options: storable(patch.options) }),
         },
       });
+      if (patch.settings !== undefined) await mergeSettings(unit.tx, projectId, patch.settings);
       unit.append([{ type: 'project.updated', payload: { ...patch } }]);
       return requireProject(unit.tx, projectId);
     });
@@ -193,6 +196,7 @@ export class PgProjectStore implements ProjectStore {
   }
 
   async finishDelete(projectId: string): Promise<void> {
+    await deleteHistory(this.db, projectId);
     await this.db.transaction(async (tx) => {
       await tx.intent.deleteMany({ where: { projectId } });
       await tx.project.deleteMany({ where: { id: projectId, deletingAt: { not: null } } });
@@ -205,6 +209,12 @@ export class PgProjectStore implements ProjectStore {
     );
     return row === null ? undefined : (row.role as Role);
   }
+}
+
+/** Key by key; null takes a key away. */
+async function mergeSettings(tx: Tx, projectId: string, patch: Record<string, unknown>): Promise<void> {
+  await tx.$executeRaw`UPDATE project SET settings = jsonb_strip_nulls(settings || ${JSON.stringify(storable(patch))}::jsonb)
+    WHERE id = ${projectId}::uuid`;
 }
 
 /** Makes the check of a path and the insert one step per host. */
