@@ -15,7 +15,6 @@ import type { Database, Tx } from '../database.js';
 import { inProject } from '../events/project-unit.js';
 import { Prisma } from '../generated/client.js';
 import { decodeCursor, toPage } from '../page-cursor.js';
-import { deleteHistory } from '../retention/project-history.js';
 import { claimKey, isKnownKey, KEY_TTL_MS, saveResult } from '../runs/idempotency.js';
 import { storable } from '../storable.js';
 import { toSettings } from './project-settings.js';
@@ -196,7 +195,6 @@ export class PgProjectStore implements ProjectStore {
   }
 
   async finishDelete(projectId: string): Promise<void> {
-    await deleteHistory(this.db, projectId);
     await this.db.transaction(async (tx) => {
       await tx.intent.deleteMany({ where: { projectId } });
       await tx.project.deleteMany({ where: { id: projectId, deletingAt: { not: null } } });
