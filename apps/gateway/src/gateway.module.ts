@@ -8,14 +8,12 @@ import { CommitAnnouncer } from './live/commit-announcer.js';
 import { FeedHub } from './live/feed-hub.js';
 import { PermissionsGateway } from './permissions/permissions.gateway.js';
 import { type FeatureSettings, type GatewayPorts, LOGGER, PORT, SETTINGS } from './ports.js';
-import type { RestSettings } from './rest/rest-settings.js';
-import { REST_CONTROLLERS, restProviders } from './rest/rest.providers.js';
 import { ProjectJoin } from './projects/project-join.js';
 import { ProjectLifecycle } from './projects/project-lifecycle.js';
 import { ProjectsGateway } from './projects/projects.gateway.js';
+import type { RestSettings } from './rest/rest-settings.js';
+import { REST_CONTROLLERS, restProviders } from './rest/rest.providers.js';
 import { RunsGateway } from './runs/runs.gateway.js';
-import { RunControlGateway } from './sessions/run-control.gateway.js';
-import { SessionsGateway } from './sessions/sessions.gateway.js';
 import { StreamsGateway } from './streams/streams.gateway.js';
 import { AccessPolicy } from './transport/access.js';
 import { checkHandlers, HANDLERS } from './transport/handler-table.js';
@@ -37,27 +35,13 @@ const portProviders = (ports: GatewayPorts): Provider[] =>
 /** The compiler refuses a table that lacks an event; `checkHandlers` refuses one with two handlers for an event. */
 const handlerTable: FactoryProvider<HandlerTable> = {
   provide: HANDLERS,
-  inject: [
-    ProjectsGateway,
-    RunsGateway,
-    HistoryGateway,
-    StreamsGateway,
-    PermissionsGateway,
-    HealthGateway,
-    RunControlGateway,
-    SessionsGateway,
-  ],
+  inject: [ProjectsGateway, RunsGateway, HistoryGateway, StreamsGateway, PermissionsGateway, HealthGateway],
   useFactory: (
     projects: ProjectsGateway,
     runs: RunsGateway,
     history: HistoryGateway,
     streams: StreamsGateway,
-    ...[permissions, health, control, sessions]: [
-      PermissionsGateway,
-      HealthGateway,
-      RunControlGateway,
-      SessionsGateway,
-    ]
+    ...[permissions, health]: [PermissionsGateway, HealthGateway]
   ): HandlerTable => {
     const table = {
       ...projects.handlers,
@@ -66,11 +50,8 @@ const handlerTable: FactoryProvider<HandlerTable> = {
       ...streams.handlers,
       ...permissions.handlers,
       ...health.handlers,
-      ...control.handlers,
-      ...sessions.handlers,
     } satisfies HandlerTable;
-    const parts = [projects, runs, history, streams, permissions, health, control, sessions];
-    checkHandlers(parts.map(({ handlers }) => handlers));
+    checkHandlers([projects, runs, history, streams, permissions, health].map(({ handlers }) => handlers));
     return table;
   },
 };
@@ -101,8 +82,6 @@ export class GatewayModule {
         StreamsGateway,
         PermissionsGateway,
         HealthGateway,
-        RunControlGateway,
-        SessionsGateway,
         handlerTable,
       ],
     };
