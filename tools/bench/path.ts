@@ -3,7 +3,8 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
-import { startStack, testEnv, type Stack } from '#testing';
+import { startStack, testEnv, type Stack, until } from '#testing';
+import { bareWarmTurns } from './bare-warm.ts';
 import { BenchClient, type WireEvent } from './bench-client.ts';
 import { dockerExec } from './docker-exec.ts';
 import { median, report, type Measured } from './statistics.ts';
@@ -76,6 +77,13 @@ async function baselineToken(stack: Stack): Promise<string> {
   return token;
 }
 
+/** Joining has started a sandbox and an agent; a person takes longer to write a prompt than they to start. */
+const spareReady = (stack: Stack, projectId: string): Promise<unknown> =>
+  until('the spare agent is ready', async () => {
+    const where = { projectId, kind: 'agent', state: 'live', sessionId: null };
+    return (await stack.database.db.client.process.findFirst({ where })) ?? undefined;
+  });
+
 const containerOf = (projectId: string, socket: string): string =>
   execFileSync('docker', ['-H', `unix://${socket}`, 'ps', '-q', '--filter', `label=gantry.project=${projectId}`])
     .toString()
@@ -93,6 +101,7 @@ async function measure(stack: Stack): Promise<{ measured: Measured[]; readyMs: n
     projectId = String(project['project_id']);
     const ready = client.when<WireEvent>('event', (event) => event.type === 'sandbox.started');
     await client.call('project_join', { project_id: projectId });
+    await spareReady(stack, projectId);
     await gantryCommand(client, projectId); // wakes the sandbox, so that turns are compared with a running container
     readyMs.push(Number((await ready).payload.payload['ready_ms']));
     firstTurns.push(await gantryTurn(client, projectId));
@@ -126,6 +135,7 @@ async function measure(stack: Stack): Promise<{ measured: Measured[]; readyMs: n
     });
     bareResumed.push({ first: again.firstByteMs, total: again.totalMs });
   }
+  const bareWarm = await bareWarmTurns(container, { ...exec, env, prompt: PROMPT, turns: TURNS });
   const bareCommands: number[] = [];
   for (let index = 0; index < COMMANDS; index += 1) {
     bareCommands.push((await dockerExec(container, { ...exec, argv: ['echo', 'hi'] })).firstByteMs);
@@ -135,6 +145,7 @@ async function measure(stack: Stack): Promise<{ measured: Measured[]; readyMs: n
   const total = (turns: Turn[]): number[] => turns.map((turn) => turn.total);
   const once = 'docker exec claude -p';
   const resumed = 'docker exec claude -p --resume';
+  const warm = 'a bare claude fed on stdin';
   return {
     readyMs,
     measured: [
@@ -147,12 +158,18 @@ async function measure(stack: Stack): Promise<{ measured: Measured[]; readyMs: n
         baselineName: resumed,
       },
       { what: 'later turn, total', gantry: total(laterTurns), baseline: total(bareResumed), baselineName: resumed },
+      { what: 'first turn, first token', gantry: first(firstTurns), baseline: first(bareWarm), baselineName: warm },
+      { what: 'later turn, first token', gantry: first(laterTurns), baseline: first(bareWarm), baselineName: warm },
+      { what: 'later turn, total', gantry: total(laterTurns), baseline: total(bareWarm), baselineName: warm },
       { what: 'command, first byte', gantry: commands, baseline: bareCommands, baselineName: 'docker exec echo' },
     ],
   };
 }
 
-const stack = await startStack({ env: { LOG_LEVEL: 'warn' } });
+const stack = await startStack({
+  env: { LOG_LEVEL: 'warn' },
+  workerEnv: { GANTRY_SPARE_AGENTS: 'true', GANTRY_MAX_WARM_AGENTS: '16' },
+});
 try {
   const { measured, readyMs } = await measure(stack);
   console.log(report(measured));

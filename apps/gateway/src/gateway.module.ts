@@ -14,6 +14,7 @@ import { ProjectsGateway } from './projects/projects.gateway.js';
 import type { RestSettings } from './rest/rest-settings.js';
 import { REST_CONTROLLERS, restProviders } from './rest/rest.providers.js';
 import { RunsGateway } from './runs/runs.gateway.js';
+import { ProjectWaker } from './projects/project-waker.js';
 import { StreamsGateway } from './streams/streams.gateway.js';
 import { AccessPolicy } from './transport/access.js';
 import { checkHandlers, HANDLERS } from './transport/handler-table.js';
@@ -79,6 +80,7 @@ export class GatewayModule {
         ProjectsGateway,
         RunsGateway,
         HistoryGateway,
+        { provide: ProjectWaker, useValue: new ProjectWaker({ hostClient: ports.hostClient, report }) },
         StreamsGateway,
         PermissionsGateway,
         HealthGateway,

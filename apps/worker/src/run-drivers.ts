@@ -1,20 +1,24 @@
 // The drivers of this worker: commands, and prompts through the Claude Code CLI.
-import type { ExecutionStore, LiveBus, PermissionStore } from '#domain';
+import type { ExecutionStore, LiveBus, PermissionStore, SpareStore } from '#domain';
 import type { Clock } from '#kernel';
 import type { Logger } from '#observability';
 import { AgentRunDriver } from './agent/agent-run.driver.js';
 import { ClaudeAgentDriver } from './agent/claude/claude-agent.driver.js';
+import { SpareAgents } from './agent/spare-agents.js';
 import { WarmAgents } from './agent/warm-agents.js';
 import { CommandRunDriver } from './commands/command-run.driver.js';
 import type { RunDrivers, RunningSandboxes } from './worker-parts.js';
 
 export interface RunDriversParts {
   executions: ExecutionStore;
+  spares: SpareStore;
   questions: PermissionStore;
   bus: LiveBus;
   /** Names the CLI: a warm process of another one is not used again. */
   claudeVersion: string;
   warmAgents: { idleMs: number; most: number };
+  /** Whether an agent is started before the first prompt of a conversation. */
+  spareAgents: boolean;
   clock: Clock;
   logger: Logger;
 }
@@ -25,6 +29,15 @@ export function createRunDrivers(parts: RunDriversParts, sandboxes: RunningSandb
   const warm = new WarmAgents({ executions, connectionTo, ...parts.warmAgents, clock, logger });
   const agent = new ClaudeAgentDriver(parts.claudeVersion);
   const agentRuns = new AgentRunDriver({ executions, questions, bus, agent, warm });
+  const spare = new SpareAgents({
+    store: parts.spares,
+    executions,
+    agent,
+    warm,
+    most: parts.spareAgents ? parts.warmAgents.most : 0,
+    connect: (project, sandboxId) => sandboxes.connectProject(project, sandboxId),
+    logger,
+  });
   return {
     byKind: {
       command: new CommandRunDriver({ executions, bus, clock }),
@@ -32,6 +45,7 @@ export function createRunDrivers(parts: RunDriversParts, sandboxes: RunningSandb
       compact: agentRuns,
     },
     sweep: (lease) => warm.sweep(lease),
+    wake: (project, lease) => spare.wake(project, lease),
     close: () => warm.close(),
   };
 }

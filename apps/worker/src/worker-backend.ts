@@ -15,6 +15,7 @@ import {
   PgPermissionStore,
   PgProjectStore,
   PgRunStore,
+  PgSpareStore,
   readMigrations,
 } from '#persistence';
 import { createDockerSandboxRuntime } from '#sandbox/docker';
@@ -77,12 +78,14 @@ interface Connected {
 function partsOf(options: BackendOptions, { db, redis, hosts, metrics, instance }: Connected): WorkerParts {
   const { config, logger, clock, makeRuntime = dockerRuntime(config, logger) } = options;
   const executions = new PgExecutionStore(db);
+  const spares = new PgSpareStore(db);
   const questions = new PgPermissionStore(db);
   const opened = redis.open(instance);
-  const { warmAgentIdleMs: idleMs, maxWarmAgents: most, maxConcurrent } = config.runs;
+  const { warmAgentIdleMs: idleMs, maxWarmAgents: most, spareAgents, maxConcurrent } = config.runs;
   const claudeVersion = config.sandbox.tools.claudeFile;
   const { bus } = opened;
-  const drivers = { executions, questions, bus, claudeVersion, warmAgents: { idleMs, most }, clock, logger };
+  const warmAgents = { idleMs, most };
+  const drivers = { executions, spares, questions, bus, claudeVersion, warmAgents, spareAgents, clock, logger };
   return {
     settings: {
       image: config.sandbox.image,
@@ -96,6 +99,7 @@ function partsOf(options: BackendOptions, { db, redis, hosts, metrics, instance 
     ...opened,
     runtime: makeRuntime(instance),
     executions,
+    spares,
     runs: new PgRunStore(db),
     projects: new PgProjectStore(db),
     hosts,

@@ -6,11 +6,13 @@ import type {
   HostServer,
   HostStore,
   LiveBus,
+  ProjectRecord,
   ProjectStore,
   RunStore,
   SandboxConnection,
   SandboxLimits,
   SandboxRuntime,
+  SpareStore,
 } from '#domain';
 import type { BullRunQueue, RunJobProcessor, RunWorker } from '#jobs';
 import type { Clock, RunKind } from '#kernel';
@@ -34,18 +36,23 @@ export interface RunDrivers {
   byKind: Record<RunKind, RunDriver>;
   /** Repeated while the host is held: ends what was kept for too long. */
   sweep(lease: HostLease): Promise<void>;
+  /** Makes ready what the next prompt of the project needs. Never rejects. */
+  wake(project: ProjectRecord, lease: HostLease): Promise<void>;
   close(): void;
 }
 
 /** What drivers may use of the sandboxes beyond the connection of their run. */
 export interface RunningSandboxes {
   connectionTo(sandboxId: string): Promise<SandboxConnection | undefined>;
+  /** Started if it does not run. */
+  connectProject(project: ProjectRecord, sandboxId: string): Promise<SandboxConnection>;
 }
 
 export interface WorkerParts {
   settings: WorkerSettings;
   runtime: SandboxRuntime;
   executions: ExecutionStore;
+  spares: SpareStore;
   runs: Pick<RunStore, 'find'>;
   projects: Pick<ProjectStore, 'find' | 'existing' | 'listDeleting' | 'finishDelete'>;
   hosts: HostStore;

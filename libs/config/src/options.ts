@@ -214,6 +214,12 @@ const RUNS = {
     readBy: ['worker'],
     schema: integer(0, 1_000),
   }),
+  GANTRY_SPARE_AGENTS: withDefault(true, {
+    description:
+      'Whether joining a project starts its sandbox and an agent that waits for the first prompt; counted with the warm agents.',
+    readBy: ['worker'],
+    schema: flag(),
+  }),
   GANTRY_LEASE_MS: withDefault(3_000, {
     description: "Length of a worker's lease of its Docker engine; renewed three times as often.",
     readBy: ['worker'],

@@ -31,6 +31,7 @@ export interface WorkerConfig {
     timeoutMaxMs: number;
     warmAgentIdleMs: number;
     maxWarmAgents: number;
+    spareAgents: boolean;
   };
   leaseMs: number;
   reconcileMs: number;
@@ -58,6 +59,7 @@ export function loadWorkerConfig(env: Environment): WorkerConfig {
       timeoutMaxMs: values.GANTRY_RUN_TIMEOUT_MAX_MS,
       warmAgentIdleMs: values.GANTRY_WARM_AGENT_IDLE_MS,
       maxWarmAgents: values.GANTRY_MAX_WARM_AGENTS,
+      spareAgents: values.GANTRY_SPARE_AGENTS,
     },
     leaseMs: values.GANTRY_LEASE_MS,
     reconcileMs: values.GANTRY_RECONCILE_MS,

@@ -24,6 +24,7 @@ export * from './runs/run-record.js';
 export * from './runs/run-store.port.js';
 export * from './sandbox/sandbox-runtime.port.js';
 export * from './sessions/session-record.js';
+export * from './sandbox/spare-store.port.js';
 export * from './projects/project-state.js';
 export * from './runs/lane-promotion.js';
 export * from './runs/run-lifecycle.js';

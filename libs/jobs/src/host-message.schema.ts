@@ -6,10 +6,12 @@ import { AppError, ERROR_CODES, type ErrorCode } from '#kernel';
 /** The payload of every request, checked on the worker's side; the compiler holds it to the port. */
 const REQUEST_PAYLOADS: { [N in HostRequestName]: z.ZodType<HostRequests[N]['request']> } = {
   'project.prepare_path': z.object({ path: z.string(), roots: z.array(z.string()) }),
+  'project.wake': z.object({ projectId: z.string() }),
   'project.remove': z.object({ projectId: z.string() }),
 };
 const RESPONSE_PAYLOADS: { [N in HostRequestName]: z.ZodType<HostRequests[N]['response']> } = {
   'project.prepare_path': z.object({ realPath: z.string(), created: z.boolean() }),
+  'project.wake': z.strictObject({}),
   'project.remove': z.object({ removed: z.boolean() }),
 };
 const NAMES = Object.keys(REQUEST_PAYLOADS) as [HostRequestName, ...HostRequestName[]];

@@ -13,3 +13,4 @@ export { PgExecutionStore } from './runs/pg-execution-store.adapter.js';
 export { PgOutputStore } from './runs/pg-output-store.adapter.js';
 export { purgeKeys } from './runs/idempotency.js';
 export { PgRunStore } from './runs/pg-run-store.adapter.js';
+export { PgSpareStore } from './runs/pg-spare-store.adapter.js';

@@ -148,6 +148,8 @@ function plan(facts: {
         SANDBOX_NODE_FILE: toolFiles.node,
         SANDBOX_CLAUDE_FILE: toolFiles.claude,
         SANDBOX_SANDBOXD_FILE: toolFiles.sandboxd,
+        // Tests that are not about spares count processes and containers of their own doing.
+        GANTRY_SPARE_AGENTS: 'false',
         SANDBOX_MEMORY_MB: '1536',
         ...options.workerEnv,
       },

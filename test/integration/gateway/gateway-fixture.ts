@@ -205,6 +205,7 @@ export class TestHost {
     this.serving = await this.wire.server.serve(this.lease.hostId, {
       'project.prepare_path': async (request) =>
         this.handlers['project.prepare_path']?.(request) ?? prepare(request.path),
+      'project.wake': async (request) => this.handlers['project.wake']?.(request) ?? {},
       'project.remove': async (request) => {
         if (this.handlers['project.remove'] !== undefined) return this.handlers['project.remove'](request);
         await projects.finishDelete(request.projectId);

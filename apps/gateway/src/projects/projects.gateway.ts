@@ -4,9 +4,10 @@ import type { ProjectStore } from '#domain';
 import { type ClientData, type ClientRequest, LIMITS } from '#protocol';
 import { membershipKey } from '../live/membership.js';
 import { PORT } from '../ports.js';
-import type { EventHandlers, RequestContext } from '../transport/request-context.js';
+import type { EventHandlers, ProjectContext, RequestContext } from '../transport/request-context.js';
 import { ProjectJoin } from './project-join.js';
 import { ProjectLifecycle } from './project-lifecycle.js';
+import { ProjectWaker } from './project-waker.js';
 import { toProjectInfo } from './project.wire.js';
 
 type Events =
@@ -29,7 +30,7 @@ export class ProjectsGateway {
       await this.lifecycle.remove(context);
       return { project_id: request.project_id, success: true };
     },
-    project_join: (request, context) => this.joining.join(request, context),
+    project_join: (request, context) => this.join(request, context),
     project_leave: async (request, { connection }) => {
       connection.detach(membershipKey(request.project_id));
       return {};
@@ -40,7 +41,18 @@ export class ProjectsGateway {
     @Inject(PORT.projects) private readonly projects: ProjectStore,
     private readonly lifecycle: ProjectLifecycle,
     private readonly joining: ProjectJoin,
+    private readonly waker: ProjectWaker,
   ) {}
+
+  private async join(
+    request: ClientRequest<'project_join'>,
+    context: ProjectContext,
+  ): Promise<ClientData<'project_join'>> {
+    const answer = await this.joining.join(request, context);
+    // Who may only watch starts nothing.
+    if (context.role !== 'viewer') context.afterAck(() => this.waker.wake(context.project));
+    return answer;
+  }
 
   private async list(
     { limit = LIMITS.pageDefault, cursor }: ClientRequest<'project_list'>,

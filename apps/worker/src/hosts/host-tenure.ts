@@ -50,7 +50,18 @@ export class HostTenure implements Tenure {
     const announce = ({ announcement }: Parameters<SandboxKeeper['parts']['announce']>[0]) =>
       announcer.announce(announcement);
     const { image, limits, maxRuns, bounds, reconcileMs } = settings;
-    this.sandboxes = new SandboxKeeper({ lease, term, runtime, executions, announce, image, limits, clock, logger });
+    this.sandboxes = new SandboxKeeper({
+      lease,
+      term,
+      runtime,
+      executions,
+      events: parts.spares,
+      announce,
+      image,
+      limits,
+      clock,
+      logger,
+    });
     this.drivers = parts.makeDrivers(this.sandboxes);
     const attachmentParts = {
       lease,
@@ -93,7 +104,11 @@ export class HostTenure implements Tenure {
 
   async start(): Promise<void> {
     const { lease, parts } = this;
-    const handlers = hostRequestHandlers(parts.settings.projectRoots, this.remover);
+    const handlers = hostRequestHandlers({
+      projectRoots: parts.settings.projectRoots,
+      remover: this.remover,
+      wake: (projectId) => this.wake(projectId),
+    });
     this.server = await parts.hostServer.serve(lease.hostId, handlers);
     if (this.ending) return this.server.close();
     this.jobs = parts.takeJobs(lease.hostId, createRunProcessor(this.registry));
@@ -129,6 +144,13 @@ export class HostTenure implements Tenure {
     await this.bounded(STOP_RUNS_MS, 'stop runs', this.registry.stopAll({ kind: 'shutdown' }));
     await this.bounded(CLOSE_MS, 'close connections', this.sandboxes.close());
     await this.bounded(STOP_SANDBOXES_MS, 'stop sandboxes', this.stopSandboxes());
+  }
+
+  /** Somebody looks at the project: what its next prompt needs is made ready meanwhile. */
+  private async wake(projectId: string): Promise<void> {
+    const project = await this.parts.projects.find(projectId);
+    if (project === undefined || project.deleting || this.ending) return;
+    void this.drivers.wake(project, this.lease);
   }
 
   private sandboxSweep(): SandboxSweep {

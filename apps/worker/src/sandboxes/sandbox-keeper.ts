@@ -4,10 +4,13 @@ import type {
   Committed,
   ExecutionStore,
   HostLease,
+  ProjectRecord,
+  RunRecord,
   SandboxConnection,
   SandboxLimits,
   SandboxRuntime,
   SandboxSummary,
+  SpareStore,
 } from '#domain';
 import { type Clock, isAppError } from '#kernel';
 import { logError, type Logger } from '#observability';
@@ -21,12 +24,20 @@ export interface SandboxKeeperParts {
   term: Pick<LeaseTerm, 'running'>;
   runtime: Pick<SandboxRuntime, 'connect' | 'ensure'>;
   executions: Pick<ExecutionStore, 'sandboxStarted' | 'appendEvents'>;
+  events: Pick<SpareStore, 'appendHostEvents'>;
   announce: (committed: Committed<void>) => Promise<void>;
   /** Image of projects that name none. */
   image: string;
   limits: SandboxLimits;
   clock: Clock;
   logger: Logger;
+}
+
+/** A sandbox, whose it is, and the run that needs it, if there is one already. */
+interface Wanted {
+  sandboxId: string;
+  project: Pick<ProjectRecord, 'projectId' | 'path' | 'image'>;
+  run?: Pick<RunRecord, 'runId' | 'epoch' | 'correlationId'>;
 }
 
 export class SandboxKeeper {
@@ -39,8 +50,13 @@ export class SandboxKeeper {
    * The connection to the sandbox of a run; made, with its container, if there is none. Throws the runtime's errors,
    * `project.path_not_writable`, and `host.lease_lost` after `close`.
    */
-  async connect(claimed: ClaimedRun): Promise<SandboxConnection> {
-    return this.share(claimed.sandboxId, () => this.start(claimed));
+  async connect({ sandboxId, project, run }: ClaimedRun): Promise<SandboxConnection> {
+    return this.share(sandboxId, () => this.start({ sandboxId, project, run }));
+  }
+
+  /** The same for a project that no run needs yet. */
+  async connectProject(project: ProjectRecord, sandboxId: string): Promise<SandboxConnection> {
+    return this.share(sandboxId, () => this.start({ sandboxId, project }));
   }
 
   /** The connection to a sandbox that runs; undefined when it does not. */
@@ -89,17 +105,17 @@ export class SandboxKeeper {
   }
 
   /** A sandbox that runs is reached over its own socket first: Docker may be away. */
-  private async start(claimed: ClaimedRun): Promise<SandboxConnection> {
+  private async start(wanted: Wanted): Promise<SandboxConnection> {
     const { clock } = this.parts;
     const before = clock.monotonicMs();
     try {
-      return await this.attach(claimed.sandboxId);
+      return await this.attach(wanted.sandboxId);
     } catch (error) {
       if (!isGone(error)) throw error;
     }
-    const summary = await this.ensure(claimed);
-    const connection = await this.attach(claimed.sandboxId);
-    await this.recordStart(claimed, summary, connection.bootId, Math.round(clock.monotonicMs() - before));
+    const summary = await this.ensure(wanted);
+    const connection = await this.attach(wanted.sandboxId);
+    await this.recordStart(wanted, summary, connection.bootId, Math.round(clock.monotonicMs() - before));
     return connection;
   }
 
@@ -115,7 +131,7 @@ export class SandboxKeeper {
     return this.closed;
   }
 
-  private async ensure({ sandboxId, project, run }: ClaimedRun): Promise<SandboxSummary> {
+  private async ensure({ sandboxId, project, run }: Wanted): Promise<SandboxSummary> {
     const { runtime, image, limits } = this.parts;
     const owner = await workspaceOwner(project.path);
     return runtime.ensure({
@@ -125,23 +141,32 @@ export class SandboxKeeper {
       workspacePath: project.path,
       ...owner,
       limits,
-      labels: { correlation_id: run.correlationId },
+      ...(run === undefined ? {} : { labels: { correlation_id: run.correlationId } }),
     });
   }
 
-  private async recordStart(claimed: ClaimedRun, { containerId }: SandboxSummary, bootId: string, readyMs: number) {
+  private async recordStart(wanted: Wanted, { containerId }: SandboxSummary, bootId: string, readyMs: number) {
     const { executions, announce, logger } = this.parts;
-    const { sandboxId, run, project } = claimed;
+    const { sandboxId, run, project } = wanted;
     const image = project.image ?? this.parts.image;
-    logger.info({ sandbox_id: sandboxId, run_id: run.runId, ready_ms: readyMs }, 'sandbox started');
+    logger.info({ sandbox_id: sandboxId, run_id: run?.runId ?? null, ready_ms: readyMs }, 'sandbox started');
     try {
       await executions.sandboxStarted(sandboxId, { containerId, bootId, image });
-      const event = { type: 'sandbox.started', runId: run.runId, payload: { image, ready_ms: readyMs } } as const;
-      await announce(await executions.appendEvents({ runId: run.runId, runEpoch: run.epoch }, [event]));
+      await announce(await this.appendStart(wanted, { image, ready_ms: readyMs }));
     } catch (error) {
       // The sandbox is there all the same; if the run is another worker's by now, its next write says so.
       logError(logger, error, { doing: 'record sandbox start', sandbox_id: sandboxId });
     }
+  }
+
+  private appendStart(
+    { project, run }: Wanted,
+    payload: { image: string; ready_ms: number },
+  ): Promise<Committed<void>> {
+    const { executions, events, lease } = this.parts;
+    const type = 'sandbox.started';
+    if (run === undefined) return events.appendHostEvents(lease, project.projectId, [{ type, payload }]);
+    return executions.appendEvents({ runId: run.runId, runEpoch: run.epoch }, [{ type, runId: run.runId, payload }]);
   }
 }
 

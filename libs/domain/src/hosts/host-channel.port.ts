@@ -9,6 +9,8 @@ export interface HostRequests {
     request: { path: string; roots: string[] };
     response: { realPath: string; created: boolean };
   };
+  /** Somebody joined the project: its sandbox and an agent are made ready. Answers at once. */
+  'project.wake': { request: { projectId: string }; response: Record<string, never> };
   /** Removes a project's container, HOME and spools, then its rows. */
   'project.remove': { request: { projectId: string }; response: { removed: boolean } };
 }

@@ -1,19 +1,16 @@
 // Taking a dispatched run for a holder, or taking it over from an earlier one.
-import type { ClaimedRun, HostLease, ProcessRecord, RunRecord } from '#domain';
+import type { ClaimedRun, HostLease, ProcessRecord, RunRecord, SessionRecord } from '#domain';
 import { AppError, LANE_HOLDING_STATUSES, newId } from '#kernel';
+import { type Columns, modelColumns } from '../columns.js';
 import type { Tx } from '../database.js';
 import type { ProjectUnit } from '../events/project-unit.js';
+import type { Process } from '../generated/client.js';
+import { requireLease } from '../hosts/held-lease.js';
 import { readProject } from '../projects/pg-project-store.adapter.js';
 import { commandStarted, runStarted } from './run-events.js';
 import { toProcess, toRun, toSession } from './run-rows.js';
 
 const holding: readonly string[] = LANE_HOLDING_STATUSES;
-
-async function requireLease(tx: Tx, lease: HostLease): Promise<void> {
-  const [row] = await tx.$queryRaw<unknown[]>`SELECT id FROM host WHERE id = ${lease.hostId}::uuid
-    AND holder_id = ${lease.holderId}::uuid AND epoch = ${lease.epoch}`;
-  if (row === undefined) throw new AppError('host.lease_lost', 'This worker does not hold the host any more.');
-}
 
 /** Undefined when the job is stale: the run is over, was dispatched anew, or belongs to another host. */
 export async function claimRun(
@@ -52,7 +49,7 @@ async function describe(tx: Tx, run: RunRecord, resumed: boolean): Promise<Claim
     ON CONFLICT (project_id) DO UPDATE SET host_id = sandbox.host_id RETURNING id`;
   if (sandbox === undefined) throw new AppError('internal.unexpected', 'A project was given no sandbox.');
   const process = run.processId === null ? null : await tx.process.findUnique({ where: { id: run.processId } });
-  const warm = process === null && run.sessionId !== null ? await warmProcess(tx, run.sessionId) : null;
+  const warm = process === null && session !== null ? await warmProcess(tx, session) : null;
   return {
     run,
     project,
@@ -64,10 +61,21 @@ async function describe(tx: Tx, run: RunRecord, resumed: boolean): Promise<Claim
   };
 }
 
-async function warmProcess(tx: Tx, sessionId: string): Promise<ProcessRecord | null> {
+async function warmProcess(tx: Tx, session: SessionRecord): Promise<ProcessRecord | null> {
   const row = await tx.process.findFirst({
-    where: { sessionId, kind: 'agent', state: 'live' },
+    where: { sessionId: session.sessionId, kind: 'agent', state: 'live' },
     orderBy: { startedAt: 'desc' },
   });
-  return row === null ? null : toProcess(row);
+  if (row !== null) return toProcess(row);
+  return session.agentSessionId === null ? takeSpare(tx, session) : null;
+}
+
+/** A conversation that begins takes the spare of its project, if there is one. */
+async function takeSpare(tx: Tx, session: SessionRecord): Promise<ProcessRecord | null> {
+  const [row] = await tx.$queryRaw<Columns[]>`
+    UPDATE process SET session_id = ${session.sessionId}::uuid, last_used_at = now()
+    WHERE id = (SELECT id FROM process WHERE project_id = ${session.projectId}::uuid AND kind = 'agent' AND state = 'live'
+      AND session_id IS NULL ORDER BY started_at DESC LIMIT 1)
+    RETURNING *`;
+  return row === undefined ? null : toProcess(modelColumns(row) as Process);
 }

@@ -7,6 +7,7 @@ const refuse = async (): Promise<never> => {
 };
 export const handlersWith = (some: Partial<HostRequestHandlers>): HostRequestHandlers => ({
   'project.prepare_path': refuse,
+  'project.wake': refuse,
   'project.remove': refuse,
   ...some,
 });
