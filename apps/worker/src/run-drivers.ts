@@ -19,12 +19,14 @@ export interface RunDriversParts {
   warmAgents: { idleMs: number; most: number };
   /** Whether an agent is started before the first prompt of a conversation. */
   spareAgents: boolean;
+  /** Most bytes of a command's output that are kept, unless its project says otherwise. */
+  maxOutputBytes: number;
   clock: Clock;
   logger: Logger;
 }
 
 export function createRunDrivers(parts: RunDriversParts, sandboxes: RunningSandboxes): RunDrivers {
-  const { executions, questions, bus, clock, logger } = parts;
+  const { executions, questions, bus, maxOutputBytes, clock, logger } = parts;
   const connectionTo = (sandboxId: string) => sandboxes.connectionTo(sandboxId);
   const warm = new WarmAgents({ executions, connectionTo, ...parts.warmAgents, clock, logger });
   const agent = new ClaudeAgentDriver(parts.claudeVersion);
@@ -40,7 +42,7 @@ export function createRunDrivers(parts: RunDriversParts, sandboxes: RunningSandb
   });
   return {
     byKind: {
-      command: new CommandRunDriver({ executions, bus, clock }),
+      command: new CommandRunDriver({ executions, bus, maxOutputBytes, clock }),
       prompt: agentRuns,
       compact: agentRuns,
     },

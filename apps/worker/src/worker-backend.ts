@@ -14,6 +14,7 @@ import {
   PgHostStore,
   PgPermissionStore,
   PgProjectStore,
+  PgRetentionStore,
   PgRunStore,
   PgSpareStore,
   readMigrations,
@@ -84,8 +85,20 @@ function partsOf(options: BackendOptions, { db, redis, hosts, metrics, instance 
   const { warmAgentIdleMs: idleMs, maxWarmAgents: most, spareAgents, maxConcurrent } = config.runs;
   const claudeVersion = config.sandbox.tools.claudeFile;
   const { bus } = opened;
+  const { maxRunBytes: maxOutputBytes } = config.output;
   const warmAgents = { idleMs, most };
-  const drivers = { executions, spares, questions, bus, claudeVersion, warmAgents, spareAgents, clock, logger };
+  const drivers = {
+    executions,
+    spares,
+    questions,
+    bus,
+    claudeVersion,
+    warmAgents,
+    spareAgents,
+    maxOutputBytes,
+    clock,
+    logger,
+  };
   return {
     settings: {
       image: config.sandbox.image,
@@ -95,6 +108,11 @@ function partsOf(options: BackendOptions, { db, redis, hosts, metrics, instance 
       leaseMs: config.leaseMs,
       reconcileMs: config.reconcileMs,
       bounds: PATIENCE,
+      retention: {
+        outputDays: config.output.retentionDays,
+        maxProjectBytes: config.output.maxProjectBytes,
+        sweepMs: config.output.sweepMs,
+      },
     },
     ...opened,
     runtime: makeRuntime(instance),
@@ -104,6 +122,7 @@ function partsOf(options: BackendOptions, { db, redis, hosts, metrics, instance 
     projects: new PgProjectStore(db),
     hosts,
     makeDrivers: (sandboxes) => createRunDrivers(drivers, sandboxes),
+    retention: new PgRetentionStore(db),
     clock,
     logger,
     metrics,

@@ -8,6 +8,8 @@ import type {
   LiveBus,
   ProjectRecord,
   ProjectStore,
+  RetentionLimits,
+  RetentionStore,
   RunStore,
   SandboxConnection,
   SandboxLimits,
@@ -29,6 +31,7 @@ export interface WorkerSettings {
   leaseMs: number;
   reconcileMs: number;
   bounds: PatienceBounds;
+  retention: RetentionLimits & { sweepMs: number };
 }
 
 /** The drivers of one holding of the host, and what they keep between runs. */
@@ -57,6 +60,7 @@ export interface WorkerParts {
   projects: Pick<ProjectStore, 'find' | 'existing' | 'listDeleting' | 'finishDelete'>;
   hosts: HostStore;
   announcer: Announcer;
+  retention: RetentionStore;
   bus: LiveBus;
   hostServer: HostServer;
   queue: Pick<BullRunQueue, 'dispatch' | 'jobIds' | 'drop'>;

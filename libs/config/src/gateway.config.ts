@@ -31,6 +31,8 @@ export interface GatewayConfig {
   bootstrapTokenFile: string | undefined;
   maxMessageBytes: number;
   idempotencyTtlMs: number;
+  diskWarnFreePercent: number;
+  hostGraceMs: number;
   runs: { timeoutMs: number; timeoutMaxMs: number };
   /** Answers come from the demo model; clients are told. */
   demoModel: boolean;
@@ -65,6 +67,8 @@ export function loadGatewayConfig(env: Environment): GatewayConfig {
     bootstrapTokenFile: values.GANTRY_BOOTSTRAP_TOKEN_FILE,
     maxMessageBytes: values.GANTRY_MAX_MESSAGE_BYTES,
     idempotencyTtlMs: values.GANTRY_IDEMPOTENCY_TTL_MS,
+    diskWarnFreePercent: values.GANTRY_DISK_WARN_FREE_PERCENT,
+    hostGraceMs: values.GANTRY_HOST_GRACE_MS,
     runs: { timeoutMs: values.GANTRY_RUN_TIMEOUT_MS, timeoutMaxMs: values.GANTRY_RUN_TIMEOUT_MAX_MS },
     demoModel: values.GANTRY_DEMO_MODEL,
   };

@@ -5,7 +5,7 @@ import type { ValueSchema } from './values.schema.js';
 export const PROGRAMS = ['gateway', 'worker', 'broker', 'make'] as const;
 export type Program = (typeof PROGRAMS)[number];
 
-export type Unit = 'ms' | 'MiB' | 'bytes' | 'CPUs';
+export type Unit = 'ms' | 'days' | 'MiB' | 'bytes' | 'CPUs' | '%';
 
 interface OptionFacts<T, Readers extends Program> {
   description: string;

@@ -234,6 +234,47 @@ const RUNS = {
   }),
 } as const;
 
+const RETENTION = {
+  GANTRY_MAX_RUN_OUTPUT_BYTES: withDefault(64 * 1_048_576, {
+    description:
+      'Output of one command that is kept: its first and its last half. Projects may set their own (max_output_bytes).',
+    readBy: ['worker'],
+    schema: integer(1_024, 64 * 1_024 * 1_048_576),
+    unit: 'bytes',
+  }),
+  GANTRY_MAX_PROJECT_OUTPUT_BYTES: withDefault(2_048 * 1_048_576, {
+    description: "Output of one project's commands that is kept. Above it that of the oldest finished ones goes first.",
+    readBy: ['worker'],
+    schema: integer(65_536, 1_048_576 * 1_048_576),
+    unit: 'bytes',
+  }),
+  GANTRY_OUTPUT_RETENTION_DAYS: withDefault(7, {
+    description:
+      'Days for which the output of finished commands is kept; 0 keeps it for ever. Projects may set their own (output_retention_days).',
+    readBy: ['worker'],
+    schema: integer(0, 36_500),
+    unit: 'days',
+  }),
+  GANTRY_RETENTION_SWEEP_MS: withDefault(MINUTE_MS, {
+    description: 'Time between two looks for output and records that are due to be deleted.',
+    readBy: ['worker'],
+    schema: integer(100, DAY_MS),
+    unit: 'ms',
+  }),
+  GANTRY_DISK_WARN_FREE_PERCENT: withDefault(10, {
+    description: 'Free space of a disk below which health is degraded and clients are told; 0 never warns.',
+    readBy: ['gateway', 'worker'],
+    schema: integer(0, 99),
+    unit: '%',
+  }),
+  GANTRY_HOST_GRACE_MS: withDefault(2 * MINUTE_MS, {
+    description: 'How long a host may be without a worker before its active runs are given up as sandbox.lost.',
+    readBy: ['gateway', 'worker'],
+    schema: integer(1_000, 7 * DAY_MS),
+    unit: 'ms',
+  }),
+} as const;
+
 const MODEL = {
   BROKER_SOCKET: optional('broker/broker.sock in the data folder', {
     description: 'Unix socket of the broker. Its folder is mounted into every sandbox, so nothing else may lie in it.',
@@ -326,9 +367,10 @@ export const OPTION_SECTIONS = [
   { title: 'Gateway', options: EDGE },
   { title: 'Worker and sandboxes', options: EXECUTION },
   { title: 'Runs', options: RUNS },
+  { title: 'Retention and limits', options: RETENTION },
   { title: 'Model, broker and logs', options: MODEL },
   { title: 'Installation', options: INSTALLATION },
 ] as const;
 
-export const OPTIONS = { ...STORAGE, ...EDGE, ...EXECUTION, ...RUNS, ...MODEL, ...INSTALLATION } as const;
+export const OPTIONS = { ...STORAGE, ...EDGE, ...EXECUTION, ...RUNS, ...RETENTION, ...MODEL, ...INSTALLATION } as const;
 export type OptionName = keyof typeof OPTIONS;

@@ -33,6 +33,16 @@ export interface WorkerConfig {
     maxWarmAgents: number;
     spareAgents: boolean;
   };
+  output: {
+    /** Of one run, unless its project says otherwise. */
+    maxRunBytes: number;
+    maxProjectBytes: number;
+    /** 0: for ever. */
+    retentionDays: number;
+    sweepMs: number;
+  };
+  diskWarnFreePercent: number;
+  hostGraceMs: number;
   leaseMs: number;
   reconcileMs: number;
   idempotencyTtlMs: number;
@@ -61,6 +71,14 @@ export function loadWorkerConfig(env: Environment): WorkerConfig {
       maxWarmAgents: values.GANTRY_MAX_WARM_AGENTS,
       spareAgents: values.GANTRY_SPARE_AGENTS,
     },
+    output: {
+      maxRunBytes: values.GANTRY_MAX_RUN_OUTPUT_BYTES,
+      maxProjectBytes: values.GANTRY_MAX_PROJECT_OUTPUT_BYTES,
+      retentionDays: values.GANTRY_OUTPUT_RETENTION_DAYS,
+      sweepMs: values.GANTRY_RETENTION_SWEEP_MS,
+    },
+    diskWarnFreePercent: values.GANTRY_DISK_WARN_FREE_PERCENT,
+    hostGraceMs: values.GANTRY_HOST_GRACE_MS,
     leaseMs: values.GANTRY_LEASE_MS,
     reconcileMs: values.GANTRY_RECONCILE_MS,
     idempotencyTtlMs: values.GANTRY_IDEMPOTENCY_TTL_MS,

@@ -12,5 +12,6 @@ export { PgProjectStore } from './projects/pg-project-store.adapter.js';
 export { PgExecutionStore } from './runs/pg-execution-store.adapter.js';
 export { PgOutputStore } from './runs/pg-output-store.adapter.js';
 export { purgeKeys } from './runs/idempotency.js';
+export { PgRetentionStore } from './retention/pg-retention-store.adapter.js';
 export { PgRunStore } from './runs/pg-run-store.adapter.js';
 export { PgSpareStore } from './runs/pg-spare-store.adapter.js';

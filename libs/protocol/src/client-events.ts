@@ -14,6 +14,7 @@ import {
   runInfo,
   sessionInfo,
 } from './models.schema.js';
+import { outputGap } from './output.schema.js';
 import {
   argument,
   cursor,
@@ -251,7 +252,10 @@ const streamEvents = {
       stream_id: id,
       start_offset: offset,
       head_offset: offset,
-      truncated: z.boolean(),
+      truncated: z
+        .boolean()
+        .describe('Bytes from start_offset on are not kept: gap says which, as far as is known now'),
+      gap: outputGap.optional(),
       ended: z.boolean(),
     }),
   },
@@ -274,7 +278,8 @@ const streamEvents = {
     data: z.object({ sessions: z.array(commandSession) }),
   },
   get_command_output: {
-    summary: 'Stored output of a command, by range.',
+    summary:
+      'Stored output of a command as text, by range, in whole characters. A marker stands for bytes that are not kept.',
     role: 'viewer',
     request: z.strictObject({
       command_session_id: z.string().regex(/^cmd-[0-9a-f-]{36}$/),
@@ -284,6 +289,7 @@ const streamEvents = {
     data: z.object({
       output: z.string(),
       exit_code: z.int().optional(),
+      gap: outputGap.optional().describe('What the marker in output stands for'),
       duration_ms: z.int().optional(),
       timestamp,
       command_id: z.string().optional(),

@@ -6,6 +6,7 @@ export * from './event-payloads.js';
 export * from './handshake.schema.js';
 export * from './limits.js';
 export * from './models.schema.js';
+export * from './output.schema.js';
 export * from './primitives.schema.js';
 export * from './project-settings.schema.js';
 export * from './project-settings.schema.js';

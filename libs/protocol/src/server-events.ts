@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { STREAM_CHANNELS } from '#kernel';
 import { delta, eventInfo, queueSnapshot, userInfo } from './models.schema.js';
+import { outputGap } from './output.schema.js';
 import { id, offset, timestamp } from './primitives.schema.js';
 
 export const helloLimits = z.object({
@@ -40,6 +41,11 @@ export const SERVER_EVENTS = {
         .custom<Uint8Array>((value) => value instanceof Uint8Array || value instanceof ArrayBuffer)
         .meta({ description: 'binary' }),
     }),
+  },
+  stream_gap: {
+    summary:
+      'Bytes of a command’s output that are not kept: the next stream_data, or the end, is at to_offset. They take no credit.',
+    payload: outputGap.extend({ stream_id: id }),
   },
   stream_end: {
     summary: 'The stream is over and every byte was sent.',

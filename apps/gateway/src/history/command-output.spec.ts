@@ -1,7 +1,8 @@
 // Pages of output that join to the whole text.
 import fc from 'fast-check';
-import type { OutputChunkRecord, RunRecord } from '#domain';
-import { readCommandOutput, unfinishedBytes } from './command-output.js';
+import type { OutputChunkRecord, OutputStore, RunRecord } from '#domain';
+import type { OutputGap } from '#protocol';
+import { gapMarker, leadingRest, readCommandOutput, unfinishedBytes } from './command-output.js';
 
 const run = {
   runId: '0190f3a4-0000-7000-8000-000000000001',
@@ -14,27 +15,56 @@ const run = {
   workingDir: null,
 } as unknown as RunRecord;
 
-function outputOf(bytes: Uint8Array, chunkBytes: number, ended: boolean) {
+interface Hole {
+  from: number;
+  to: number;
+}
+
+function outputOf(bytes: Uint8Array, chunkBytes: number, ended: boolean, hole: Hole = { from: 0, to: 0 }): OutputStore {
+  const isStored = (offset: number) => offset < bytes.length && (offset < hole.from || offset >= hole.to);
   return {
     head: async () => ({
       runId: run.runId,
       projectId: 'p',
       headOffset: bytes.length,
+      cut: null,
+      expiredAt: null,
       ended,
       exitCode: ended ? 0 : null,
       reason: 'running',
     }),
+    nextStored: async (_: string, from: number) => {
+      for (let offset = from; offset < bytes.length; offset += 1) if (isStored(offset)) return offset;
+      return undefined;
+    },
     // Like the store: a bounded number of chunks at a time, the first cut to where the reading starts.
     read: async (_: string, from: number, maxBytes: number): Promise<OutputChunkRecord[]> => {
       const chunks: OutputChunkRecord[] = [];
-      for (let offset = from; offset < Math.min(bytes.length, from + maxBytes) && chunks.length < 3;) {
-        const end = Math.min(bytes.length, from + maxBytes, (Math.floor(offset / chunkBytes) + 1) * chunkBytes);
-        chunks.push({ offset, channel: 'stdout', data: bytes.subarray(offset, end) });
-        offset = end;
+      const limit = Math.min(bytes.length, from + maxBytes);
+      for (let offset = from; offset < limit && chunks.length < 3;) {
+        let end = offset;
+        const chunkEnd = Math.min(limit, (Math.floor(offset / chunkBytes) + 1) * chunkBytes);
+        while (end < chunkEnd && isStored(end)) end += 1;
+        if (end > offset) chunks.push({ offset, channel: 'stdout', data: bytes.subarray(offset, end) });
+        offset = Math.max(end, offset + 1);
       }
       return chunks;
     },
   };
+}
+
+async function readAll(output: OutputStore, maxBytes: number) {
+  const gaps: OutputGap[] = [];
+  let joined = '';
+  for (let from = 0, complete = false; !complete;) {
+    const page = await readCommandOutput(output, run, { fromOffset: from, maxBytes });
+    expect(page.next_offset > from || page.is_complete).toBe(true);
+    joined += page.output;
+    if (page.gap !== undefined) gaps.push(page.gap);
+    from = page.next_offset;
+    complete = page.is_complete;
+  }
+  return { joined, gaps };
 }
 
 it('GW-37 joins to the whole text, whatever the size of pages and chunks', async () => {
@@ -45,15 +75,33 @@ it('GW-37 joins to the whole text, whatever the size of pages and chunks', async
       fc.integer({ min: 1, max: 9 }),
       async (text, maxBytes, chunkBytes) => {
         const output = outputOf(new TextEncoder().encode(text), chunkBytes, true);
-        let joined = '';
-        for (let from = 0, complete = false; !complete;) {
-          const page = await readCommandOutput(output, run, { fromOffset: from, maxBytes });
-          expect(page.next_offset > from || page.is_complete).toBe(true);
-          joined += page.output;
-          from = page.next_offset;
-          complete = page.is_complete;
-        }
-        expect(joined).toBe(text);
+        expect((await readAll(output, maxBytes)).joined).toBe(text);
+      },
+    ),
+  );
+});
+
+it('RET-3 puts one marker in the place of a hole, counts what is left out, and never cuts a character at its edges', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.string({ unit: 'grapheme', minLength: 1, maxLength: 60 }),
+      fc.integer({ min: 4, max: 20 }),
+      fc.integer({ min: 1, max: 9 }),
+      fc.tuple(fc.nat(), fc.nat()),
+      async (text, maxBytes, chunkBytes, [one, other]) => {
+        const bytes = new TextEncoder().encode(text);
+        const [from, to] = [one % (bytes.length + 1), other % (bytes.length + 1)].sort((a, b) => a - b) as [
+          number,
+          number,
+        ];
+        const { joined, gaps } = await readAll(outputOf(bytes, chunkBytes, true, { from, to }), maxBytes);
+        if (from === to) return expect([joined, gaps]).toEqual([text, []]);
+        const first = from - unfinishedBytes(bytes.subarray(0, from));
+        const last = to + leadingRest(bytes.subarray(to));
+        const gap = { from_offset: first, to_offset: last, reason: 'cut' as const };
+        expect(gaps).toEqual([gap]);
+        const decode = (part: Uint8Array) => new TextDecoder('utf8', { fatal: true, ignoreBOM: true }).decode(part);
+        expect(joined).toBe(decode(bytes.subarray(0, first)) + gapMarker(gap) + decode(bytes.subarray(last)));
       },
     ),
   );

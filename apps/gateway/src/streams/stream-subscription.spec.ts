@@ -13,13 +13,15 @@ class Output {
     runId: RUN,
     projectId: 'p',
     headOffset: 0,
+    cut: null,
+    expiredAt: null,
     ended: false,
     exitCode: null,
     reason: 'running',
   };
   gone = false;
-  /** Bytes below this are not kept any more. */
-  keptFrom = 0;
+  /** Bytes from `from` up to `to` are not kept. */
+  hole = { from: 0, to: 0 };
   listener: () => void = () => undefined;
 
   write(bytes: number): void {
@@ -32,13 +34,22 @@ class Output {
     this.listener();
   }
 
+  private stored(offset: number): number {
+    return offset >= this.hole.from && offset < this.hole.to ? this.hole.to : offset;
+  }
+
   readonly store = {
+    nextStored: async (_runId: string, from: number) => {
+      const stored = this.stored(from);
+      return stored < this.head.headOffset ? stored : undefined;
+    },
     head: async () => (this.gone ? undefined : this.head),
     read: async (_runId: string, from: number, maxBytes: number): Promise<OutputChunkRecord[]> => {
       const to = Math.min(this.head.headOffset, from + maxBytes);
       const chunks: OutputChunkRecord[] = [];
-      for (let offset = Math.max(from, this.keptFrom); offset < to;) {
-        const end = Math.min(to, (Math.floor(offset / 7) + 1) * 7);
+      for (let offset = this.stored(from); offset < to; offset = this.stored(offset)) {
+        const hole = offset < this.hole.from ? this.hole.from : Infinity;
+        const end = Math.min(to, hole, (Math.floor(offset / 7) + 1) * 7);
         const data = Uint8Array.from({ length: end - offset }, (_, index) => (offset + index) % 256);
         chunks.push({ offset, channel: Math.floor(offset / 7) % 2 === 0 ? 'stdout' : 'stderr', data });
         offset = end;
@@ -79,8 +90,14 @@ function subscribe(
     },
   });
   const data = () => probe.payloads('stream_data') as Sent[];
-  const end = () => data().reduce((_, { offset, data: bytes }) => offset + bytes.byteLength, fromOffset);
-  return { probe, subscription, data, end, ends: () => probe.payloads('stream_end'), released: () => released };
+  const gaps = () => probe.payloads('stream_gap') as { from_offset: number; to_offset: number }[];
+  const end = () =>
+    Math.max(
+      fromOffset,
+      ...data().map(({ offset, data: bytes }) => offset + bytes.byteLength),
+      ...gaps().map(({ to_offset: to }) => to),
+    );
+  return { probe, subscription, data, gaps, end, ends: () => probe.payloads('stream_end'), released: () => released };
 }
 
 /** Lets every promise that is ready go on. */
@@ -160,16 +177,58 @@ it('GW-35 ends when the run is not stored any more', async () => {
   expect(ends()).toEqual([{ stream_id: RUN, end_offset: 0, reason: 'deleted' }]);
 });
 
-it('GW-34 passes over bytes that are not kept any more; the offsets tell', async () => {
+it('RET-2 says which bytes are not kept, and takes no credit for them', async () => {
   const output = new Output();
-  output.keptFrom = 70;
-  output.write(90);
-  output.end(0);
-  const { subscription, data, ends } = subscribe(output);
+  output.hole = { from: 50, to: 5000 };
+  output.write(5090);
+  const { subscription, data, gaps, end } = subscribe(output);
   subscription.start();
   await settle();
-  expect(data()[0]?.offset).toBe(70);
+  expect(gaps()).toEqual([{ stream_id: RUN, from_offset: 50, to_offset: 5000, reason: 'cut' }]);
+  expect(data().map(({ offset }) => offset)).toContain(5000);
+  expect(end()).toBe(5050);
+  // A client that counts only what it was sent acknowledges the end of the first part.
+  subscription.acknowledge(50);
+  await settle();
+  expect(end()).toBe(5090);
+});
+
+it('RET-2 passes over an expired output to its end', async () => {
+  const output = new Output();
+  output.write(90);
+  output.end(0);
+  output.hole = { from: 0, to: 90 };
+  output.head = { ...output.head, expiredAt: new Date(0) };
+  const { subscription, data, gaps, ends } = subscribe(output);
+  subscription.start();
+  await settle();
+  expect(data()).toEqual([]);
+  expect(gaps()).toEqual([{ stream_id: RUN, from_offset: 0, to_offset: 90, reason: 'expired' }]);
   expect(ends()).toEqual([expect.objectContaining({ end_offset: 90 })]);
+});
+
+it('RET-2 gives every stored byte once and every hole once, whatever the hole and the acknowledgements', async () => {
+  const part = fc.integer({ min: 0, max: 300 });
+  await fc.assert(
+    fc.asyncProperty(part, part, part, fc.integer({ min: 1, max: 40 }), async (before, hole, after, windowBytes) => {
+      const output = new Output();
+      output.hole = { from: before, to: before + hole };
+      output.write(before + hole + after);
+      output.end(0);
+      const { subscription, data, gaps, end, ends } = subscribe(output, { windowBytes, maxPieceBytes: 5 });
+      subscription.start();
+      for (await settle(); ends().length === 0; await settle()) subscription.acknowledge(end());
+      expect(data().flatMap(({ offset, data: bytes }) => [...bytes].map((_, index) => offset + index))).toEqual(
+        Array.from({ length: before + hole + after }, (_, offset) => offset).filter(
+          (offset) => offset < before || offset >= before + hole,
+        ),
+      );
+      expect(gaps().map(({ from_offset, to_offset }) => [from_offset, to_offset])).toEqual(
+        hole === 0 ? [] : [[before, before + hole]],
+      );
+    }),
+    { numRuns: 100 },
+  );
 });
 
 it('GW-30 splits binary data to the size that the client takes', async () => {

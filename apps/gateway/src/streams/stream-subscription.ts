@@ -1,6 +1,7 @@
 // One client's view of a command's output: bytes by offset, at most a window ahead of what the client has read (R17).
-import type { OutputChunkRecord, OutputHead, OutputStore } from '#domain';
+import type { OutputChunkRecord, OutputCut, OutputHead, OutputStore } from '#domain';
 import { AppError } from '#kernel';
+import { gapOf } from '../history/command-output.js';
 import type { Attachment } from '../transport/client-connection.js';
 import type { Outbox } from '../transport/outbox.js';
 
@@ -11,7 +12,7 @@ export interface StreamSubscriptionOptions {
   windowBytes: number;
   /** Largest piece in one message. */
   maxPieceBytes: number;
-  outputs: Pick<OutputStore, 'read' | 'head'>;
+  outputs: Pick<OutputStore, 'read' | 'nextStored' | 'head'>;
   outbox: Outbox;
   /** Calls the listener when output was committed, or may have been; gives back how to stop that. */
   onOutput: (listener: () => void) => () => void;
@@ -25,6 +26,8 @@ const READ_BYTES = 64 * 1024;
 export class StreamSubscription implements Attachment {
   private next: number;
   private acked: number;
+  /** Holes beyond `acked` that were passed over: they take no credit. */
+  private gaps: OutputCut[] = [];
   private pumping = false;
   /** Something changed while a pass was under way. */
   private again = false;
@@ -59,6 +62,7 @@ export class StreamSubscription implements Attachment {
       });
     }
     this.acked = Math.max(this.acked, offset);
+    this.gaps = this.gaps.filter(({ to }) => to > this.acked);
     this.wake();
   }
 
@@ -85,7 +89,8 @@ export class StreamSubscription implements Attachment {
   }
 
   private get credit(): number {
-    return this.acked + this.options.windowBytes - this.next;
+    const passedOver = this.gaps.reduce((sum, { from, to }) => sum + to - Math.max(from, this.acked), 0);
+    return this.acked + passedOver + this.options.windowBytes - this.next;
   }
 
   /** Never rejects: what fails is tried again by the next wake-up, at the latest by the timer of the feed. */
@@ -105,21 +110,41 @@ export class StreamSubscription implements Attachment {
   }
 
   private async sendUpTo(head: OutputHead | undefined): Promise<void> {
+    const { outputs, outbox, streamId } = this.options;
     const headOffset = head?.headOffset ?? this.next;
-    while (!this.over && this.next < headOffset && this.credit > 0) {
-      this.held = this.options.outbox.congested;
+    while (head !== undefined && !this.over && this.next < headOffset && this.credit > 0) {
+      this.held = outbox.congested;
       if (this.held) return;
       const most = Math.min(READ_BYTES, this.credit, headOffset - this.next);
-      this.sendAll(await this.options.outputs.read(this.options.streamId, this.next, most), most);
+      const chunks = await outputs.read(streamId, this.next, most);
+      if (chunks.length > 0) this.sendAll(chunks, head);
+      else this.passOver(await this.endOfHole(headOffset), head);
     }
     if (this.next >= headOffset && head?.ended !== false) this.end(head);
   }
 
-  private sendAll(chunks: readonly OutputChunkRecord[], most: number): void {
-    if (this.over) return;
-    for (const chunk of chunks) this.send(chunk);
-    // Bytes that are not kept any more are passed over; the offsets tell.
-    if (chunks.length === 0) this.next += most;
+  private async endOfHole(headOffset: number): Promise<number> {
+    const stored = await this.options.outputs.nextStored(this.options.streamId, this.next);
+    // What was stored a moment ago is read again; what is not stored any more is passed over up to the head.
+    return stored ?? Math.max(this.next, headOffset);
+  }
+
+  private sendAll(chunks: readonly OutputChunkRecord[], head: OutputHead): void {
+    for (const chunk of chunks) {
+      if (this.over) return;
+      this.passOver(chunk.offset, head);
+      this.send(chunk);
+    }
+  }
+
+  /** Says that bytes are not kept, and goes on behind them. */
+  private passOver(toOffset: number, head: OutputHead): void {
+    if (this.over || toOffset <= this.next) return;
+    const { streamId, outbox } = this.options;
+    const gap = { from: this.next, to: toOffset };
+    outbox.push('stream_gap', { stream_id: streamId, ...gapOf(head, gap) });
+    this.gaps.push(gap);
+    this.next = toOffset;
   }
 
   private send({ offset, channel, data }: OutputChunkRecord): void {

@@ -3,7 +3,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { OutputHead, OutputStore } from '#domain';
 import { AppError } from '#kernel';
 import { type Logger, logError } from '#observability';
-import { type ClientData, type ClientRequest, LIMITS } from '#protocol';
+import { type ClientData, type ClientRequest, LIMITS, type OutputGap } from '#protocol';
+import { gapOf } from '../history/command-output.js';
 import { FeedHub } from '../live/feed-hub.js';
 import { LOGGER, PORT } from '../ports.js';
 import type { ClientConnection } from '../transport/client-connection.js';
@@ -49,14 +50,15 @@ export class StreamsGateway {
         details: { head_offset: head.headOffset },
       });
     }
-    const truncated = await this.isMissing(head, fromOffset);
+    const gap = await this.gapFrom(head, fromOffset);
     const subscription = this.open(context, { streamId, fromOffset, windowBytes: windowOf(request) });
     context.afterAck(() => subscription.start());
     return {
       stream_id: streamId,
       start_offset: fromOffset,
       head_offset: head.headOffset,
-      truncated,
+      truncated: gap !== undefined,
+      ...(gap === undefined ? {} : { gap }),
       ended: head.ended,
     };
   }
@@ -81,9 +83,15 @@ export class StreamsGateway {
     return subscription;
   }
 
-  /** Whether the first byte asked for was stored once and is not kept any more. */
-  private async isMissing(head: OutputHead, offset: number): Promise<boolean> {
-    return offset < head.headOffset && (await this.outputs.read(head.runId, offset, 1)).length === 0;
+  /** What is not kept from this offset on; the cut of a run at work may grow. */
+  private async gapFrom(head: OutputHead, offset: number): Promise<OutputGap | undefined> {
+    if (offset >= head.headOffset) return undefined;
+    if (head.expiredAt !== null) return gapOf(head, { from: offset, to: head.headOffset });
+    if (head.cut !== null && offset < head.cut.to) {
+      return gapOf(head, { from: Math.max(offset, head.cut.from), to: head.cut.to });
+    }
+    const stored = (await this.outputs.nextStored(head.runId, offset)) ?? head.headOffset;
+    return stored === offset ? undefined : gapOf(head, { from: offset, to: stored });
   }
 }
 

@@ -105,6 +105,9 @@ export class OutputStream {
       connection.on('stream_data', ({ stream_id: id, offset, channel, data }) => {
         if (id === streamId) this.take({ offset, channel, bytes: toBytes(data) });
       }),
+      connection.on('stream_gap', ({ stream_id: id, from_offset: from, to_offset: to }) => {
+        if (id === streamId) this.takeGap(from, to);
+      }),
       connection.on('stream_end', ({ stream_id: id, end_offset: offset, exit_code: exitCode, reason }) => {
         if (id === streamId) this.takeEnd(offset, { exitCode, reason });
       }),
@@ -152,6 +155,13 @@ export class OutputStream {
     this.chunks.push(chunk);
     this.expected = Math.max(this.expected, chunk.offset + chunk.bytes.length);
     this.schedule();
+  }
+
+  /** The server does not keep these bytes: no use in asking for them. */
+  private takeGap(fromOffset: number, toOffset: number): void {
+    if (this.leavesHole(fromOffset)) return;
+    this.flush();
+    this.skip(toOffset);
   }
 
   private takeEnd(offset: number, end: StreamEnd): void {

@@ -13,6 +13,8 @@ import { OutputCommitter } from './output-committer.js';
 export interface CommandDriverParts {
   executions: Pick<ExecutionStore, 'beginProcess' | 'adoptProcess' | 'processLive' | 'commitOutput' | 'processEnded'>;
   bus: Pick<LiveBus, 'publish'>;
+  /** Most bytes of a run's output that are kept, unless its project says otherwise. */
+  maxOutputBytes: number;
   steps?: StopSteps;
   clock?: Clock;
 }
@@ -84,6 +86,7 @@ export class CommandRunDriver implements RunDriver {
       fence: { ...context.fence, processId, processEpoch: epoch },
       fromOffset: process.outOffset,
       runStart,
+      maxOutputBytes: this.parts.maxOutputBytes,
       activeMs: () => context.activeTime.elapsedMs(),
       clock: this.parts.clock ?? systemClock,
       failed: () => output.close(),

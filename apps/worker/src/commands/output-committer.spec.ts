@@ -13,6 +13,7 @@ function committer({ fromOffset = 0, runStart = 0, fail = false } = {}) {
     fence,
     fromOffset,
     runStart,
+    maxOutputBytes: 1_000_000,
     activeMs: () => 7,
     clock: systemClock,
     failed,

@@ -9,6 +9,8 @@ export interface OutputCommitterParts {
   fromOffset: number;
   /** Offset of the process at which the run begins. */
   runStart: number;
+  /** Most bytes of the run that are kept. */
+  maxOutputBytes: number;
   activeMs: () => number;
   clock: Clock;
   commit: (commit: OutputCommit) => Promise<void>;
@@ -91,7 +93,7 @@ export class OutputCommitter {
   }
 
   private take(): OutputCommit {
-    const { fence, runStart, activeMs } = this.parts;
+    const { fence, runStart, maxOutputBytes, activeMs } = this.parts;
     const fromOffset = this.takenOffset;
     this.takenOffset += this.waitingBytes;
     this.waitingBytes = 0;
@@ -100,6 +102,7 @@ export class OutputCommitter {
       fromOffset,
       toOffset: this.takenOffset,
       chunks: mergeChunks(this.waiting.splice(0)).map((chunk) => ({ ...chunk, offset: chunk.offset - runStart })),
+      maxOutputBytes,
       events: [],
       activeMs: activeMs(),
     };

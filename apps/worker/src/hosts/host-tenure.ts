@@ -6,6 +6,7 @@ import { hostRequestHandlers } from '../projects/host-requests.js';
 import { ProjectRemover } from '../projects/remove-project.js';
 import { Reconciler } from '../reconcile/reconciler.js';
 import { SandboxSweep } from '../reconcile/sandbox-sweep.js';
+import { RetentionSweep } from '../retention/retention-sweep.js';
 import { IntentWatcher } from '../runs/intent-watcher.js';
 import { RunAttachment } from '../runs/run-attachment.js';
 import { RunRegistry } from '../runs/run-registry.js';
@@ -35,6 +36,7 @@ export class HostTenure implements Tenure {
   private readonly intents: IntentWatcher;
   private readonly remover: ProjectRemover;
   private readonly reconciler: Reconciler;
+  private readonly retention: RetentionSweep;
   private jobs: RunWorker | undefined;
   private server: { close(): Promise<void> } | undefined;
   private sweeping: Repeated | undefined;
@@ -100,6 +102,13 @@ export class HostTenure implements Tenure {
       removeLeftovers: () => runtime.removeLeftovers({ olderThanMs: LEFTOVER_MS }),
       logger,
     });
+    this.retention = new RetentionSweep({
+      hostId,
+      retention: parts.retention,
+      limits: settings.retention,
+      intervalMs: settings.retention.sweepMs,
+      logger,
+    });
   }
 
   async start(): Promise<void> {
@@ -114,6 +123,7 @@ export class HostTenure implements Tenure {
     this.jobs = parts.takeJobs(lease.hostId, createRunProcessor(this.registry));
     this.intents.start();
     this.reconciler.start();
+    this.retention.start();
     this.sweeping = every(
       DRIVER_SWEEP_MS,
       () => this.drivers.sweep(lease),
@@ -170,7 +180,7 @@ export class HostTenure implements Tenure {
   /** No job, request, intent or repair is begun after this. */
   private async stopTaking(): Promise<void> {
     const stopping = [this.jobs?.close(), this.server?.close(), this.reconciler.stop(), this.sweeping?.stop()];
-    await Promise.all([...stopping, this.intents.stop()]);
+    await Promise.all([...stopping, this.retention.stop(), this.intents.stop()]);
   }
 
   private async stopSandboxes(): Promise<void> {

@@ -60,6 +60,8 @@ export interface OutputCommit extends RunFence, ProcessFence {
   toOffset: number;
   /** Output of a command; offsets relative to the run. */
   chunks: { offset: number; channel: StreamChannel; data: Uint8Array }[];
+  /** Most bytes of the run's output that are kept: its first and its last half. All of it when absent. */
+  maxOutputBytes?: number;
   events: EventDraft[];
   /** Active time so far, ms. */
   activeMs: number;

@@ -21,6 +21,7 @@ export class ProjectUnit {
   readonly #drafts: EventDraft[] = [];
   readonly #dispatches: Dispatch[] = [];
   #queueChanged = false;
+  #outputBytes = 0;
   #stateChange: { finished: FinalRunStatus | undefined } | undefined;
 
   constructor(
@@ -35,6 +36,11 @@ export class ProjectUnit {
 
   queueChanged(): void {
     this.#queueChanged = true;
+  }
+
+  /** Bytes of output that finished runs of the project have more than before; fewer when negative. */
+  storedOutput(bytes: number): void {
+    this.#outputBytes += bytes;
   }
 
   /** Dispatches the first queued run of every free lane whose conversation is free too. */
@@ -89,6 +95,7 @@ export class ProjectUnit {
     const head = await writeUnit(this.tx, this.projectId, {
       drafts: this.#drafts,
       queueChanged: this.#queueChanged,
+      outputBytes: this.#outputBytes,
       ...(state === undefined ? {} : { state }),
     });
     const queue = this.#queueChanged ? await queueAt(this.tx, this.projectId, head.queueRevision) : undefined;

@@ -8,6 +8,8 @@ import { storable } from '../storable.js';
 export interface UnitChanges {
   drafts: readonly EventDraft[];
   queueChanged: boolean;
+  /** Added to what the project's finished runs have stored. */
+  outputBytes: number;
   /** The project's new state; it also counts as activity. */
   state?: ProjectState;
 }
@@ -19,8 +21,9 @@ export interface WrittenUnit {
 
 /** The caller has locked the project's head. Throws `project.not_found`. */
 export async function writeUnit(tx: Tx, projectId: string, changes: UnitChanges): Promise<WrittenUnit> {
-  const { drafts, queueChanged, state = null } = changes;
-  if (drafts.length === 0 && !queueChanged && state === null) return { events: [], queueRevision: 0 };
+  const { drafts, queueChanged, outputBytes, state = null } = changes;
+  if (drafts.length === 0 && !queueChanged && outputBytes === 0 && state === null)
+    return { events: [], queueRevision: 0 };
   const ids = drafts.map(({ eventId }) => eventId ?? newId());
   const rows = drafts.map((draft, index) => ({
     n: index + 1,
@@ -36,6 +39,7 @@ export async function writeUnit(tx: Tx, projectId: string, changes: UnitChanges)
     WITH head AS (
       UPDATE project_head SET head_seq = head_seq + ${drafts.length}, event_count = event_count + ${drafts.length},
         message_count = message_count + ${messages}, queue_revision = queue_revision + ${queueChanged ? 1 : 0},
+        output_bytes = GREATEST(0, output_bytes + ${outputBytes}),
         first_message_at = CASE WHEN ${messages} > 0 THEN COALESCE(first_message_at, now()) ELSE first_message_at END,
         last_message_at = CASE WHEN ${messages} > 0 THEN now() ELSE last_message_at END
       WHERE project_id = ${projectId}::uuid

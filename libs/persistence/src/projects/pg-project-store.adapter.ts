@@ -15,6 +15,7 @@ import type { Database, Tx } from '../database.js';
 import { inProject } from '../events/project-unit.js';
 import { Prisma } from '../generated/client.js';
 import { decodeCursor, toPage } from '../page-cursor.js';
+import { deleteHistory } from '../retention/project-history.js';
 import { claimKey, isKnownKey, KEY_TTL_MS, saveResult } from '../runs/idempotency.js';
 import { storable } from '../storable.js';
 import { toSettings } from './project-settings.js';
@@ -70,7 +71,7 @@ const toProject = (row: ProjectRow): ProjectRecord => ({
 const SELECT = Prisma.sql`
   SELECT p.*, h.head_seq, h.oldest_seq, h.event_count, h.message_count, h.first_message_at, h.last_message_at,
     (SELECT count(*)::int FROM run r WHERE r.project_id = p.id AND r.status = 'queued') AS queued_runs,
-    (SELECT count(*)::int FROM run r WHERE r.project_id = p.id AND r.status IN ('dispatched', 'running', 'waiting', 'paused'))
+    (SELECT count(*)::int FROM run r WHERE r.project_id = p.id AND r.status IN ('dispatched', 'running', 'waiting', 'paused', 'parked'))
       AS active_runs
   FROM project p JOIN project_head h ON h.project_id = p.id`;
 
@@ -195,6 +196,7 @@ export class PgProjectStore implements ProjectStore {
   }
 
   async finishDelete(projectId: string): Promise<void> {
+    await deleteHistory(this.db, projectId);
     await this.db.transaction(async (tx) => {
       await tx.intent.deleteMany({ where: { projectId } });
       await tx.project.deleteMany({ where: { id: projectId, deletingAt: { not: null } } });

@@ -14,6 +14,7 @@ export async function finishRun(unit: ProjectUnit, run: RunRecord, outcome: RunO
   if (outcome.abandonsProcess === true && run.processId !== null) await abandonProcess(unit, run.processId);
   if (run.sessionId !== null) await updateSession(unit, run.sessionId, outcome);
   unit.append([...(outcome.events ?? []), runFinished(run, outcome, row.durationMs ?? undefined)]);
+  unit.storedOutput(Number(row.outputBytes));
   unit.queueChanged();
   await unit.promote();
   unit.refreshState(outcome.status);

@@ -32,8 +32,9 @@ import { inProject, type ProjectUnit } from '../events/project-unit.js';
 import { toPermission } from '../permissions/permission-rows.js';
 import { storableList, storable, storableText } from '../storable.js';
 import { claimRun } from './claim.js';
-import { endProcess, fenced, lockRun, moveOffset } from './fences.js';
+import { endProcess, fenced, lockRun } from './fences.js';
 import { finishRun, NO_WAIT } from './finish.js';
+import { writeOutput } from './output-writer.js';
 import { permissionClosed, permissionRequested } from './run-events.js';
 import { toProcess } from './run-rows.js';
 
@@ -341,27 +342,6 @@ export class PgExecutionStore implements ExecutionStore {
 async function ingest(unit: ProjectUnit, run: RunRecord, commit: OutputCommit): Promise<void> {
   await writeOutput(unit.tx, run, commit);
   unit.append(commit.events);
-}
-
-async function writeOutput(tx: Tx, run: RunRecord, commit: OutputCommit): Promise<void> {
-  if (commit.session !== undefined && run.sessionId !== null) {
-    await tx.session.update({ where: { id: run.sessionId }, data: { ...commit.session, updatedAt: new Date() } });
-  }
-  await tx.run.update({ where: { id: commit.runId }, data: { activeMs: Math.round(commit.activeMs) } });
-  await moveOffset(tx, commit, {
-    fromOffset: commit.fromOffset,
-    toOffset: commit.toOffset,
-    ...(commit.processCostUsd === undefined ? {} : { costUsd: commit.processCostUsd }),
-  });
-  if (commit.chunks.length === 0) return;
-  await tx.outputChunk.createMany({
-    data: commit.chunks.map((chunk) => ({
-      runId: commit.runId,
-      offset: chunk.offset,
-      channel: chunk.channel,
-      data: new Uint8Array(chunk.data),
-    })),
-  });
 }
 
 async function insertQuestion(tx: Tx, request: NewPermissionRequest, run: RunRecord) {
