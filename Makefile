@@ -1,8 +1,9 @@
 # One front door. Everything happens in tools/; `make help` lists the commands.
 # YES=1 asks no questions. SERVICE=worker limits `make logs`, RAW=1 shows its lines as JSON.
+# SEED=7 SCALE=10 ONLY=worker-massacre,zombie-fence shape `make chaos`.
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help up down restart reset logs status test test-env build
+.PHONY: help up down restart reset logs status test test-env build chaos
 
 GANTRY = @command -v node >/dev/null || { echo "Node 20.19 or later is needed: https://nodejs.org" >&2; exit 1; }; \
 	node tools/bootstrap.mjs
@@ -13,3 +14,4 @@ up down restart reset status test-env: ; $(GANTRY) $@ $(FLAGS)
 logs: ; $(GANTRY) logs $(if $(SERVICE),--service $(SERVICE)) $(if $(RAW),--raw)
 test: ; $(GANTRY) test $(FLAGS) $(if $(STAGES),-- $(STAGES))
 build: ; $(GANTRY) build
+chaos: ; $(GANTRY) chaos $(FLAGS) $(if $(SEED),--seed $(SEED)) $(if $(SCALE),--scale $(SCALE)) $(if $(ONLY),--only $(ONLY))

@@ -40,6 +40,6 @@ export default {
     project('contract', ['**/*.contract-spec.ts'], [...code, '<rootDir>/test'], 30_000),
     project('integration', ['**/*.int-spec.ts'], [...code, '<rootDir>/test'], 30_000),
     project('e2e', ['**/*.e2e-spec.ts'], ['<rootDir>/test'], 60_000),
-    project('faults', ['**/*.fault-spec.ts'], ['<rootDir>/test'], 120_000),
+    project('faults', ['**/*.fault-spec.ts'], ['<rootDir>/tools', '<rootDir>/test'], 120_000),
   ],
 };

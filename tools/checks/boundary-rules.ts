@@ -115,7 +115,9 @@ export const boundaries: IConfiguration & { forbidden: IForbiddenRuleType[] } = 
       name: 'testing-only-in-tests',
       comment: 'Builders, contract suites and the demo model are for tests, benchmarks and the demo entry.',
       severity: 'error',
-      from: { pathNot: ['^libs/testing/', '(^|/)demo[-.a-z]*\\.ts$', '^tools/bench/', '^apps/web/dev/', ...TESTS] },
+      from: {
+        pathNot: ['^libs/testing/', '(^|/)demo[-.a-z]*\\.ts$', '^tools/(bench|chaos)/', '^apps/web/dev/', ...TESTS],
+      },
       to: { path: '^libs/testing/' },
     },
     {

@@ -2,6 +2,8 @@
 export { describeHostChannel, handlersWith } from './contracts/host-channel.contract.js';
 export { deltaOf, describeLiveBus, outputFrame } from './contracts/live-bus.contract.js';
 export { describeTokenDirectory, type TokenDirectorySubject } from './contracts/token-directory.contract.js';
+export { Deferred } from './deferred.js';
+export { FaultProxy, type FaultProxyOptions, type MishapCounts, type Mishaps } from './fault-proxy.js';
 export { Heard } from './heard.js';
 export { InMemoryTokenDirectory } from './in-memory-token-directory.js';
 export { freePort, type RedisProcess, startRedisProcess } from './redis-process.js';
@@ -21,4 +23,12 @@ export {
 } from './service-process.js';
 export { type SocketAddress, type SocketProxy, startSocketProxy } from './socket-proxy.js';
 export { until } from './until.js';
-export { startStack, type Stack, type StackOptions } from './stack.js';
+export {
+  planServices,
+  removeSandboxes,
+  startStack,
+  type PlanFacts,
+  type ServicePlan,
+  type Stack,
+  type StackOptions,
+} from './stack.js';

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -14,6 +14,8 @@ export interface RedisProcess {
   kill(): Promise<void>;
   /** Starts it again, empty. */
   start(): Promise<void>;
+  /** FLUSHALL: it forgets everything and goes on. */
+  wipe(): Promise<void>;
   /** Freezes it: connections stay, nothing answers. */
   freeze(): void;
   thaw(): void;
@@ -52,6 +54,7 @@ export async function startRedisProcess({ started = true } = {}): Promise<RedisP
     url: `redis://127.0.0.1:${port}`,
     kill,
     start,
+    wipe: () => command(port, 'FLUSHALL'),
     freeze: () => void server?.kill('SIGSTOP'),
     thaw: () => void server?.kill('SIGCONT'),
     close: async () => {
@@ -59,6 +62,15 @@ export async function startRedisProcess({ started = true } = {}): Promise<RedisP
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** One inline command (https://redis.io/docs/latest/develop/reference/protocol-spec/#inline-commands); resolves with its answer. */
+async function command(port: number, text: string): Promise<void> {
+  const socket = connect({ port, host: '127.0.0.1' });
+  socket.end(`${text}\r\nQUIT\r\n`);
+  const answer: string[] = [];
+  for await (const piece of socket.setEncoding('utf8')) answer.push(String(piece));
+  if (!answer.join('').startsWith('+OK')) throw new Error(`${text}: ${answer.join('')}`);
 }
 
 async function spawnRedis(port: number, folder: string): Promise<ChildProcess> {

@@ -37,10 +37,21 @@ export interface Stack {
   close(): Promise<void>;
 }
 
-interface Plan {
+/** How to start a service and how to ask whether it is ready. */
+export interface ServicePlan {
   env: Record<string, string>;
   args?: string[];
   probe: { url?: string; socketPath?: string; path: string };
+}
+
+export interface PlanFacts {
+  options: StackOptions;
+  dataDir: string;
+  tokenFile: string;
+  databaseUrl: string;
+  redisUrl: string;
+  dockerSocket: string;
+  ports: { gateway: number; worker: number; model: number };
 }
 
 const ORDER: ServiceName[] = ['demo-model', 'broker', 'worker', 'gateway'];
@@ -54,7 +65,8 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const tokenFile = join(dataDir, 'admin-token');
   await writeFile(tokenFile, adminToken, { mode: 0o600 });
   const ports = { gateway: await freePort(), worker: await freePort(), model: await freePort() };
-  const plans = plan({ options, dataDir, tokenFile, databaseUrl: database.url, ports });
+  const { redisUrl, dockerSocket } = testEnv();
+  const plans = planServices({ options, dataDir, tokenFile, databaseUrl: database.url, redisUrl, dockerSocket, ports });
   const running = new Map<ServiceName, ServiceProcess>();
 
   const start = async (name: ServiceName): Promise<ServiceProcess> => {
@@ -96,8 +108,8 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   };
 }
 
-/** Its containers are stopped by now; they and their volumes would pile up on the engine. */
-async function removeSandboxes(database: TestDatabase, env: Record<string, string>): Promise<void> {
+/** The containers of a stack, which is down by now, and their volumes: they would pile up on the engine. `env`: of its worker. */
+export async function removeSandboxes(database: TestDatabase, env: Record<string, string>): Promise<void> {
   const { dockerSocket, toolFiles } = testEnv();
   const runtime = createDockerSandboxRuntime({
     dockerSocket,
@@ -109,15 +121,10 @@ async function removeSandboxes(database: TestDatabase, env: Record<string, strin
   for (const { sandboxId } of await runtime.list()) await runtime.remove(sandboxId, { data: true });
 }
 
-function plan(facts: {
-  options: StackOptions;
-  dataDir: string;
-  tokenFile: string;
-  databaseUrl: string;
-  ports: { gateway: number; worker: number; model: number };
-}): Record<ServiceName, Plan> {
-  const { options, dataDir, tokenFile, databaseUrl, ports } = facts;
-  const { redisUrl, dockerSocket, sandboxImage, toolFiles } = testEnv();
+/** Each service with the environment that it is given and nothing else. */
+export function planServices(facts: PlanFacts): Record<ServiceName, ServicePlan> {
+  const { options, dataDir, tokenFile, databaseUrl, redisUrl, dockerSocket, ports } = facts;
+  const { sandboxImage, toolFiles } = testEnv();
   const modelKey = `demo-${randomBytes(16).toString('hex')}`;
   const brokerSocket = join(dataDir, 'broker', 'broker.sock');
   const shared = { GANTRY_DATA_DIR: dataDir, DATABASE_URL: databaseUrl, LOG_LEVEL: 'debug', ...options.env };

@@ -50,8 +50,8 @@ async function ensureTemplate(url: string): Promise<string> {
   return `${name}_ready`;
 }
 
-export async function createTestDatabase(): Promise<TestDatabase> {
-  const base = testEnv().databaseUrl;
+/** `base`: URL of any database on the server that shall hold it; its user must be allowed to create databases. */
+export async function createTestDatabase(base: string = testEnv().databaseUrl): Promise<TestDatabase> {
   const template = await ensureTemplate(base);
   const name = `gantry_test_${newId().replaceAll('-', '')}`;
   await admin(base, async (client) => {

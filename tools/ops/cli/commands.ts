@@ -128,6 +128,23 @@ async function test(call: Call): Promise<number> {
   return code ?? 1;
 }
 
+/** `make chaos`: a build and the test services, then the scenarios on a stack of their own. */
+async function chaos(call: Call): Promise<number> {
+  const context = await testContextOf(call);
+  await context.steps.run('Build', buildChanged);
+  await exclusively(context, () => startTestEnv(context));
+  const given = ['seed', 'scale', 'only'].flatMap((name) => {
+    const value = call.values[name];
+    return typeof value === 'string' ? [`--${name}`, value] : [];
+  });
+  const scenarios = spawn(process.execPath, [join(checkout, 'tools', 'chaos', 'main.ts'), ...given], {
+    cwd: checkout,
+    stdio: 'inherit',
+  });
+  const [code] = (await once(scenarios, 'exit')) as [number | null];
+  return code ?? 1;
+}
+
 export const COMMANDS: Record<string, Command> = {
   up: {
     summary: 'Bring everything up. The last line is `ready <url> <sign-in token>`. Twice changes nothing.',
@@ -196,5 +213,16 @@ export const COMMANDS: Record<string, Command> = {
   test: {
     summary: 'Start the test services and run every test stage; what follows `--` goes to the stages.',
     run: test,
+  },
+  chaos: {
+    summary:
+      'Break a private stack in every way that Gantry promises to survive, and show what held (docs/spec/chaos.md).',
+    options: { seed: { type: 'string' }, scale: { type: 'string' }, only: { type: 'string' } },
+    optionHelp: {
+      'seed <n>': 'repeat the decisions of an earlier run; also SEED=<n>',
+      'scale <x>': 'more or fewer faults and runs (1); also SCALE=<x>',
+      'only <names>': 'these scenarios, separated by commas; also ONLY=<names>',
+    },
+    run: chaos,
   },
 };

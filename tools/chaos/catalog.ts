@@ -1,0 +1,8 @@
+// The scenarios in the order in which they are run.
+import type { Scenario } from './scenario.ts';
+import { postgresRestart } from './scenarios/postgres-restart.ts';
+import { redisAmnesia } from './scenarios/redis-amnesia.ts';
+import { workerMassacre } from './scenarios/worker-massacre.ts';
+import { zombieFence } from './scenarios/zombie-fence.ts';
+
+export const SCENARIOS: readonly Scenario[] = [workerMassacre, zombieFence, redisAmnesia, postgresRestart];

@@ -1,0 +1,29 @@
+// The short form of each scenario of `make chaos`: the same code on a small scale, from one seed, so that a failure can be repeated.
+import { runScenario } from './run-scenario.ts';
+import type { Scenario } from './scenario.ts';
+import { postgresRestart } from './scenarios/postgres-restart.ts';
+import { redisAmnesia } from './scenarios/redis-amnesia.ts';
+import { workerMassacre } from './scenarios/worker-massacre.ts';
+import { zombieFence } from './scenarios/zombie-fence.ts';
+import { type PostgresProcess, startPostgresProcess } from './stack/postgres-process.ts';
+
+const SEED = 3;
+/** Every scenario at the least that it can do. */
+const SCALE = 0.01;
+
+let postgres: PostgresProcess;
+beforeAll(async () => {
+  postgres = await startPostgresProcess();
+}, 120_000);
+afterAll(() => postgres.close(), 60_000);
+
+async function keepsItsPromises(scenario: Scenario): Promise<void> {
+  const { findings, error } = await runScenario(scenario, { seed: SEED, scale: SCALE, postgres, say: () => undefined });
+  if (error !== undefined) throw error as Error;
+  expect(findings.filter(({ kept }) => !kept)).toEqual([]);
+}
+
+it('CHS-10 worker-massacre', () => keepsItsPromises(workerMassacre));
+it('CHS-11 zombie-fence', () => keepsItsPromises(zombieFence));
+it('CHS-12 redis-amnesia', () => keepsItsPromises(redisAmnesia));
+it('CHS-13 postgres-restart', () => keepsItsPromises(postgresRestart));
