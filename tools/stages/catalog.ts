@@ -50,7 +50,7 @@ const SERVICES = ['build', 'environment'];
 
 export const STAGES: readonly Stage[] = [
   check('format', [bin('prettier'), '--check', '--log-level', 'warn', '.']),
-  check('lint', [bin('eslint'), '.', '--max-warnings', '0']),
+  check('lint', [bin('eslint'), '.', '--max-warnings', '0'], ['node', 'tools/openapi-lint.ts']),
   check(
     'types',
     [bin('tsc'), '--noEmit', '-p', 'tsconfig.json', '--incremental', 'false'],

@@ -11,12 +11,17 @@ export const encodeCursor = (key: PageKey): string =>
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
+/** Times of which Postgres knows, and in which anything could have been stored. */
+const OUR_TIME = /^(19|20)\d\d-.*Z$/;
+
 /** Throws `request.invalid_payload` for anything that encodeCursor did not make. */
 export function decodeCursor(cursor: string): PageKey {
   try {
     const [at, id] = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')) as unknown[];
-    const date = new Date(String(at));
-    if (!Number.isNaN(date.getTime()) && typeof id === 'string' && UUID.test(id)) return { at: date, id };
+    if (typeof at === 'string' && OUR_TIME.test(at) && typeof id === 'string' && UUID.test(id)) {
+      const date = new Date(at);
+      if (!Number.isNaN(date.getTime())) return { at: date, id };
+    }
   } catch (error) {
     throw new AppError('request.invalid_payload', 'The cursor is not one of ours.', { cause: error });
   }

@@ -49,7 +49,7 @@ export class HistoryGateway {
       ...(before_seq === undefined ? {} : { beforeSeq: before_seq }),
       ...(session_id === undefined ? {} : { sessionId: session_id }),
     };
-    if (since !== undefined) return this.events.since(projectId, new Date(since), { limit, maxBytes, ...filter });
+    if (since !== undefined) return this.events.since(projectId, storedSince(since), { limit, maxBytes, ...filter });
     if (after_seq === undefined || before_seq !== undefined) {
       return this.events.newest(projectId, { limit, maxBytes, ...filter });
     }
@@ -93,3 +93,6 @@ export class HistoryGateway {
     });
   }
 }
+
+/** Nothing is older than 1970, and Postgres does not know every year that the wire can say. */
+const storedSince = (time: string): Date => new Date(Math.max(0, Date.parse(time)));

@@ -1,7 +1,7 @@
 // The HTTP route to a command's output: its bytes by range of offsets.
 import { Controller, Inject, Res } from '@nestjs/common';
 import type { Response } from 'express';
-import type { OutputStore, RunStore } from '#domain';
+import type { OutputStore } from '#domain';
 import { AppError } from '#kernel';
 import { PORT } from '../ports.js';
 import { sendPaced } from './paced-writer.js';
@@ -11,10 +11,7 @@ import { type OutputPlan, planOutput, readStretch } from './stored-output.js';
 
 @Controller()
 export class OutputController {
-  constructor(
-    @Inject(PORT.outputs) private readonly outputs: OutputStore,
-    @Inject(PORT.runs) private readonly runs: RunStore,
-  ) {}
+  constructor(@Inject(PORT.outputs) private readonly outputs: OutputStore) {}
 
   @Route('getRunOutput')
   async get(@Call() call: RestCall<'getRunOutput'>, @Res() response: Response): Promise<void> {
@@ -36,12 +33,12 @@ export class OutputController {
   }
 
   private async plan(runId: string, { request, response }: RestCall): Promise<OutputPlan> {
-    const [head, run] = await Promise.all([this.outputs.head(runId), this.runs.find(runId)]);
-    if (head === undefined || run === undefined) {
+    const head = await this.outputs.head(runId);
+    if (head === undefined) {
       throw new AppError('stream.not_found', 'The run is no command: it has no output.');
     }
     try {
-      return planOutput(head, run, { range: request.get('range'), ifRange: request.get('if-range') });
+      return planOutput(head, { range: request.get('range'), ifRange: request.get('if-range') });
     } catch (error) {
       if (error instanceof AppError && error.code === 'request.range_not_satisfiable') {
         response.setHeader('content-range', `bytes */${head.headOffset}`);

@@ -1,5 +1,5 @@
 // What is kept of a command's output: one or two stretches of offsets, and their bytes read in pieces.
-import type { OutputHead, OutputStore, RunRecord } from '#domain';
+import type { OutputCut, OutputHead, OutputStore } from '#domain';
 import { AppError } from '#kernel';
 import { type ByteRange, byteRangeOf } from './byte-range.js';
 
@@ -17,7 +17,7 @@ export interface OutputPlan {
 const lengthOf = ({ first, last }: ByteRange): number => last - first + 1;
 
 /** Offsets that are stored, around what a cap dropped. */
-export function storedStretches(headOffset: number, cut: RunRecord['outputCut']): ByteRange[] {
+export function storedStretches(headOffset: number, cut: OutputCut | null): ByteRange[] {
   const all = cut === null ? [{ first: 0, last: headOffset - 1 }] : around(headOffset, cut);
   return all.filter((stretch) => lengthOf(stretch) > 0);
 }
@@ -28,7 +28,7 @@ const around = (headOffset: number, { from, to }: { from: number; to: number }):
 ];
 
 /** A strong validator: an output that is over does not change any more. While it grows there is none. */
-export const etagOf = ({ runId, headOffset, ended }: OutputHead, cut: RunRecord['outputCut']): string | undefined =>
+export const etagOf = ({ runId, headOffset, ended, cut }: OutputHead): string | undefined =>
   ended ? `"${runId}-${headOffset}${cut === null ? '' : `-${cut.from}-${cut.to}`}"` : undefined;
 
 /**
@@ -37,16 +37,15 @@ export const etagOf = ({ runId, headOffset, ended }: OutputHead, cut: RunRecord[
  */
 export function planOutput(
   head: OutputHead,
-  run: Pick<RunRecord, 'outputCut' | 'outputExpiredAt'>,
   asked: { range: string | undefined; ifRange: string | undefined },
 ): OutputPlan {
-  if (run.outputExpiredAt !== null) {
+  if (head.expiredAt !== null) {
     throw new AppError('stream.expired', 'The output has expired.', {
-      details: { expired_at: run.outputExpiredAt.toISOString() },
+      details: { expired_at: head.expiredAt.toISOString() },
     });
   }
-  const cut = run.outputCut;
-  const etag = etagOf(head, cut);
+  const { cut } = head;
+  const etag = etagOf(head);
   const headers = {
     'accept-ranges': 'bytes',
     ...(etag === undefined ? {} : { etag }),
@@ -60,7 +59,7 @@ export function planOutput(
   }
   const total = head.ended ? String(head.headOffset) : '*';
   const stretch = range === 'unsatisfiable' ? undefined : stretches.find((each) => includes(each, range.first));
-  if (range === 'unsatisfiable' || stretch === undefined) throw unsatisfiable(head, cut);
+  if (range === 'unsatisfiable' || stretch === undefined) throw unsatisfiable(head);
   const sent = { first: range.first, last: Math.min(range.last, stretch.last) };
   return {
     status: 206,
@@ -72,7 +71,7 @@ export function planOutput(
 
 const includes = ({ first, last }: ByteRange, offset: number): boolean => first <= offset && offset <= last;
 
-const unsatisfiable = ({ headOffset }: OutputHead, cut: RunRecord['outputCut']): AppError =>
+const unsatisfiable = ({ headOffset, cut }: OutputHead): AppError =>
   new AppError('request.range_not_satisfiable', 'No stored byte lies in this range.', {
     details: { head_offset: headOffset, ...(cut === null ? {} : { missing: cut }) },
   });
