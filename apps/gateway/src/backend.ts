@@ -25,7 +25,9 @@ import {
   PgOutputStore,
   PgPermissionStore,
   PgProjectStore,
+  PgRunControl,
   PgRunStore,
+  PgSessionStore,
   PgTokenStore,
   purgeKeys,
   readMigrations,
@@ -87,6 +89,8 @@ const depth = (hostId: string, status: string, count: number): QueueDepth => ({
 const storesOf = (db: Database, keyTtlMs: number) => ({
   projects: new PgProjectStore(db, keyTtlMs),
   runs: new PgRunStore(db, keyTtlMs),
+  control: new PgRunControl(db),
+  sessions: new PgSessionStore(db, keyTtlMs),
   events: new PgEventStore(db),
   outputs: new PgOutputStore(db),
   permissions: new PgPermissionStore(db),

@@ -14,6 +14,8 @@ import { ProjectsGateway } from './projects/projects.gateway.js';
 import type { RestSettings } from './rest/rest-settings.js';
 import { REST_CONTROLLERS, restProviders } from './rest/rest.providers.js';
 import { RunsGateway } from './runs/runs.gateway.js';
+import { RunControlGateway } from './sessions/run-control.gateway.js';
+import { SessionsGateway } from './sessions/sessions.gateway.js';
 import { ProjectWaker } from './projects/project-waker.js';
 import { StreamsGateway } from './streams/streams.gateway.js';
 import { AccessPolicy } from './transport/access.js';
@@ -36,13 +38,27 @@ const portProviders = (ports: GatewayPorts): Provider[] =>
 /** The compiler refuses a table that lacks an event; `checkHandlers` refuses one with two handlers for an event. */
 const handlerTable: FactoryProvider<HandlerTable> = {
   provide: HANDLERS,
-  inject: [ProjectsGateway, RunsGateway, HistoryGateway, StreamsGateway, PermissionsGateway, HealthGateway],
+  inject: [
+    ProjectsGateway,
+    RunsGateway,
+    HistoryGateway,
+    StreamsGateway,
+    PermissionsGateway,
+    HealthGateway,
+    RunControlGateway,
+    SessionsGateway,
+  ],
   useFactory: (
     projects: ProjectsGateway,
     runs: RunsGateway,
     history: HistoryGateway,
     streams: StreamsGateway,
-    ...[permissions, health]: [PermissionsGateway, HealthGateway]
+    ...[permissions, health, control, sessions]: [
+      PermissionsGateway,
+      HealthGateway,
+      RunControlGateway,
+      SessionsGateway,
+    ]
   ): HandlerTable => {
     const table = {
       ...projects.handlers,
@@ -51,8 +67,11 @@ const handlerTable: FactoryProvider<HandlerTable> = {
       ...streams.handlers,
       ...permissions.handlers,
       ...health.handlers,
+      ...control.handlers,
+      ...sessions.handlers,
     } satisfies HandlerTable;
-    checkHandlers([projects, runs, history, streams, permissions, health].map(({ handlers }) => handlers));
+    const parts = [projects, runs, history, streams, permissions, health, control, sessions];
+    checkHandlers(parts.map(({ handlers }) => handlers));
     return table;
   },
 };
@@ -84,6 +103,8 @@ export class GatewayModule {
         StreamsGateway,
         PermissionsGateway,
         HealthGateway,
+        RunControlGateway,
+        SessionsGateway,
         handlerTable,
       ],
     };

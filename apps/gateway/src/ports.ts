@@ -8,13 +8,17 @@ import type {
   OutputStore,
   PermissionStore,
   ProjectStore,
+  RunControl,
   RunStore,
+  SessionStore,
   TokenStore,
 } from '#domain';
 
 export interface GatewayPorts {
   projects: ProjectStore;
   runs: RunStore;
+  control: RunControl;
+  sessions: SessionStore;
   events: EventStore;
   outputs: OutputStore;
   permissions: PermissionStore;
@@ -28,6 +32,8 @@ export interface GatewayPorts {
 export const PORT = {
   projects: Symbol('ProjectStore'),
   runs: Symbol('RunStore'),
+  control: Symbol('RunControl'),
+  sessions: Symbol('SessionStore'),
   events: Symbol('EventStore'),
   outputs: Symbol('OutputStore'),
   permissions: Symbol('PermissionStore'),

@@ -1,5 +1,5 @@
 // The drivers of this worker: commands, and prompts through the Claude Code CLI.
-import type { ExecutionStore, LiveBus, PermissionStore, SpareStore } from '#domain';
+import type { ExecutionStore, LiveBus, PermissionStore, RunControlStore, SpareStore } from '#domain';
 import type { Clock } from '#kernel';
 import type { Logger } from '#observability';
 import { AgentRunDriver } from './agent/agent-run.driver.js';
@@ -11,6 +11,7 @@ import type { RunDrivers, RunningSandboxes } from './worker-parts.js';
 
 export interface RunDriversParts {
   executions: ExecutionStore;
+  control: RunControlStore;
   spares: SpareStore;
   questions: PermissionStore;
   bus: LiveBus;
@@ -42,7 +43,7 @@ export function createRunDrivers(parts: RunDriversParts, sandboxes: RunningSandb
   });
   return {
     byKind: {
-      command: new CommandRunDriver({ executions, bus, maxOutputBytes, clock }),
+      command: new CommandRunDriver({ executions, control: parts.control, bus, maxOutputBytes, clock }),
       prompt: agentRuns,
       compact: agentRuns,
     },

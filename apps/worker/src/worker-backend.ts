@@ -15,6 +15,7 @@ import {
   PgPermissionStore,
   PgProjectStore,
   PgRetentionStore,
+  PgRunControl,
   PgRunStore,
   PgSpareStore,
   readMigrations,
@@ -79,6 +80,7 @@ interface Connected {
 function partsOf(options: BackendOptions, { db, redis, hosts, metrics, instance }: Connected): WorkerParts {
   const { config, logger, clock, makeRuntime = dockerRuntime(config, logger) } = options;
   const executions = new PgExecutionStore(db);
+  const control = new PgRunControl(db);
   const spares = new PgSpareStore(db);
   const questions = new PgPermissionStore(db);
   const opened = redis.open(instance);
@@ -89,6 +91,7 @@ function partsOf(options: BackendOptions, { db, redis, hosts, metrics, instance 
   const warmAgents = { idleMs, most };
   const drivers = {
     executions,
+    control,
     spares,
     questions,
     bus,
@@ -117,6 +120,7 @@ function partsOf(options: BackendOptions, { db, redis, hosts, metrics, instance 
     ...opened,
     runtime: makeRuntime(instance),
     executions,
+    control,
     spares,
     runs: new PgRunStore(db),
     projects: new PgProjectStore(db),

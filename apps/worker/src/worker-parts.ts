@@ -10,6 +10,7 @@ import type {
   ProjectStore,
   RetentionLimits,
   RetentionStore,
+  RunControlStore,
   RunStore,
   SandboxConnection,
   SandboxLimits,
@@ -55,6 +56,7 @@ export interface WorkerParts {
   settings: WorkerSettings;
   runtime: SandboxRuntime;
   executions: ExecutionStore;
+  control: RunControlStore;
   spares: SpareStore;
   runs: Pick<RunStore, 'find'>;
   projects: Pick<ProjectStore, 'find' | 'existing' | 'listDeleting' | 'finishDelete'>;

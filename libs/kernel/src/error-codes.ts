@@ -137,7 +137,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   'run.not_queued': 'Reserved: the run does not wait in the queue.',
   'run.timed_out': 'The run took longer than its timeout and was ended.',
   'run.cancelled': 'Somebody cancelled the run.',
-  'run.interrupted': 'The run was ended because the installation was shut down.',
+  'run.interrupted': 'A person interrupted the run, or the installation was shut down.',
   'command.invalid': 'The command cannot be run as it is written.',
   'command.not_found': 'The sandbox has no such program.',
   'command.working_directory': 'The working directory must exist and lie inside the workspace.',

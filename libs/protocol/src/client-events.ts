@@ -31,6 +31,7 @@ import {
   title,
 } from './primitives.schema.js';
 import { projectSettingsPatch } from './project-settings.schema.js';
+import { runControlEvents, sessionEvents } from './session-events.js';
 
 interface ClientEventSpec {
   summary: string;
@@ -321,7 +322,15 @@ const serviceEvents = {
   },
 } satisfies Record<string, ClientEventSpec>;
 
-export const CLIENT_EVENTS = { ...projectEvents, ...runEvents, ...streamEvents, ...getEvents, ...serviceEvents };
+export const CLIENT_EVENTS = {
+  ...projectEvents,
+  ...runEvents,
+  ...runControlEvents,
+  ...sessionEvents,
+  ...streamEvents,
+  ...getEvents,
+  ...serviceEvents,
+};
 export type ClientEventName = keyof typeof CLIENT_EVENTS;
 export type ClientRequest<E extends ClientEventName> = z.infer<(typeof CLIENT_EVENTS)[E]['request']>;
 export type ClientData<E extends ClientEventName> = z.infer<(typeof CLIENT_EVENTS)[E]['data']>;

@@ -1,8 +1,8 @@
 // The payloads of durable events, by type. Agent messages carry the agent's own JSON beside the few fields clients need.
 import { z } from 'zod';
-import { FINAL_RUN_STATUSES, PROJECT_STATES, RUN_KINDS, type EventType } from '#kernel';
+import { FINAL_RUN_STATUSES, PROJECT_STATES, RUN_KINDS, RUN_STATUSES, WAIT_REASONS, type EventType } from '#kernel';
 import { permissionInfo, runError } from './models.schema.js';
-import { id } from './primitives.schema.js';
+import { id, timestamp } from './primitives.schema.js';
 
 const agentJson = z.record(z.string(), z.unknown()).describe("The agent's own message, as it came");
 const usage = z.record(z.string(), z.unknown());
@@ -51,6 +51,18 @@ export const EVENT_PAYLOADS = {
   }),
   'run.queued': z.object({ kind: z.enum(RUN_KINDS), lane: z.string(), title: z.string(), user_id: id }),
   'run.started': z.object({ kind: z.enum(RUN_KINDS), dispatch_no: z.int(), resumed: z.boolean() }),
+  'run.updated': z
+    .object({
+      status: z.enum(RUN_STATUSES).optional(),
+      paused_since: timestamp.optional(),
+      attempt: z.int().optional().describe('The work of the run is begun again, for this time'),
+      wait_ms: z.int().optional().describe('How long it waits before that'),
+      wait_reason: z.enum(WAIT_REASONS).optional(),
+      resume_at: timestamp.optional(),
+      error: runError.optional().describe('Why it is begun again or waits'),
+    })
+    .catchall(z.unknown())
+    .describe('Only the fields that changed'),
   'run.finished': runFinished,
   'run.cancelled': runFinished.describe('A run that was cancelled before it began'),
   'command.started': z.object({ shell_command: z.string(), working_directory: z.string(), user_id: id }),

@@ -23,7 +23,9 @@ import {
   PgHostStore,
   PgOutputStore,
   PgProjectStore,
+  PgRunControl,
   PgRunStore,
+  PgSessionStore,
   PgTokenStore,
 } from '#persistence';
 import { createDockerSandboxRuntime } from '#sandbox/docker';
@@ -134,6 +136,8 @@ async function openEdge(database: TestDatabase, redisUrl: string, instance: stri
   const stores = {
     projects: new PgProjectStore(db),
     runs: new PgRunStore(db),
+    control: new PgRunControl(db),
+    sessions: new PgSessionStore(db),
     executions: new PgExecutionStore(db),
     events: new PgEventStore(db),
     outputs: new PgOutputStore(db),
@@ -185,6 +189,12 @@ async function openEdge(database: TestDatabase, redisUrl: string, instance: stri
     },
     cancel: async (runId: string): Promise<RunRecord> => {
       const { result, announcement } = await stores.runs.cancel(runId, user.userId);
+      await announcer.announce(announcement);
+      return result;
+    },
+    /** Asks for it as a client does. */
+    steer: async (how: 'interrupt' | 'pause' | 'resume', runId: string): Promise<RunRecord> => {
+      const { result, announcement } = await stores.control[how](runId, user.userId);
       await announcer.announce(announcement);
       return result;
     },

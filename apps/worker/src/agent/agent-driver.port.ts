@@ -66,6 +66,8 @@ export interface AgentSession {
   readonly ready: Promise<void>;
   /** Changes what a live process can change. Needs its output to be delivered meanwhile. */
   configure(wish: { model: string | undefined; permissionMode: string }): Promise<void>;
+  /** Asks the agent to end its turn; its result says so. Resolves when it has heard that. */
+  interrupt(): Promise<void>;
   /** The agent changed its permission mode by itself. */
   noteMode(mode: string): void;
   /** Resolves when the sandbox has the prompt. `promptId` comes back in the result. */
@@ -101,7 +103,12 @@ export interface AgentResult {
   payload: Record<string, unknown>;
 }
 export type AgentErrorCode =
-  'agent.model_error' | 'agent.turns_exhausted' | 'agent.budget_exhausted' | 'agent.conversation_lost' | 'agent.failed';
+  | 'run.interrupted'
+  | 'agent.model_error'
+  | 'agent.turns_exhausted'
+  | 'agent.budget_exhausted'
+  | 'agent.conversation_lost'
+  | 'agent.failed';
 
 /** What one line means. */
 export interface LineReading {

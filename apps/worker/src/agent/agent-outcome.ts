@@ -25,6 +25,9 @@ export function resultOutcome(result: AgentResult, facts: { costUsd: number; act
       ...used,
     };
   }
+  if (result.error.code === 'run.interrupted') {
+    return { status: 'interrupted', error: result.error, sessionStatus: 'paused', activeMs: facts.activeMs, ...used };
+  }
   return {
     status: 'failed',
     error: result.error,

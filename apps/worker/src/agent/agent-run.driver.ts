@@ -26,7 +26,8 @@ export class AgentRunDriver implements RunDriver {
     const { processId, processEpoch } = heldProcess;
     const { executions } = this.parts;
     const info = (await connection.list()).find((process) => process.processId === processId);
-    if (info?.exit === null && (status === 'succeeded' || status === 'failed')) return;
+    const warm = status === 'succeeded' || status === 'failed' || this.parts.warm.keeps(processId);
+    if (info?.exit === null && warm) return;
     await executions.processEnded(processId, endOf(info?.exit ?? null), { processEpoch, lease });
     if (info?.state === 'exited') await connection.forget(processId, { epoch: info.epoch });
   }

@@ -3,8 +3,15 @@
 import type { EventDraft, RunOutcome } from '#domain';
 import { AppError, isAppError, PERMISSION_MODES } from '#kernel';
 import { endingReason, ProcessStopper } from '../runs/process-stopper.js';
-import { DetachedError } from '../runs/run-driver.port.js';
-import type { AgentEvent, AgentResult, AgentTranscript, LineReading, ReplayFilter } from './agent-driver.port.js';
+import { DetachedError, type LiveRun } from '../runs/run-driver.port.js';
+import type {
+  AgentEvent,
+  AgentResult,
+  AgentSession,
+  AgentTranscript,
+  LineReading,
+  ReplayFilter,
+} from './agent-driver.port.js';
 import { AgentConclusion, type Answer, type Reported, resultEvent } from './agent-conclusion.js';
 import type { FollowedAgentParts } from './followed-agent.parts.js';
 import { DeltaStream } from './delta-stream.js';
@@ -13,6 +20,9 @@ import { OutputCommitter, type CommittedLine } from './output-committer.js';
 import { PermissionDesk } from './permission-desk.js';
 import { costOfRun } from './run-cost.js';
 import { StderrTail } from './stderr-tail.js';
+
+/** Of a conversation that gives its wish back: the prompt's own mode is its wish, not a default. */
+const DEFAULT_MODE = 'default';
 
 export class FollowedAgent {
   readonly #splitter = new LineSplitter();
@@ -78,6 +88,7 @@ export class FollowedAgent {
     } finally {
       context.detached.removeEventListener('abort', close);
       this.#over = true;
+      delete context.live;
       this.#stopper.close();
       this.#desk.close();
       close();
@@ -100,9 +111,30 @@ export class FollowedAgent {
   async #talk(): Promise<void> {
     const { attached, context, plan } = this.parts;
     const { session } = attached;
-    if (session === undefined || attached.promptSent) return;
-    if (attached.needsSettings) await session.configure({ model: plan.model, permissionMode: plan.permissionMode });
-    await session.prompt(context.claimed.run.runId, context.claimed.run.prompt ?? '');
+    if (session === undefined) return;
+    if (!attached.promptSent) {
+      if (attached.needsSettings) await session.configure({ model: plan.model, permissionMode: plan.permissionMode });
+      await session.prompt(context.claimed.run.runId, context.claimed.run.prompt ?? '');
+    }
+    if (!this.#over) context.live = this.#steering(session);
+  }
+
+  /** Not before the agent has the prompt: there is no turn to interrupt, and one that is held still could not be greeted. */
+  #steering(session: AgentSession): LiveRun {
+    const { plan } = this.parts;
+    let wish: Parameters<AgentSession['configure']>[0] = { model: plan.model, permissionMode: plan.permissionMode };
+    return {
+      endsOnInterrupt: true,
+      interrupt: () => session.interrupt(),
+      configure: async ({ model, permissionMode }) => {
+        const next = {
+          model: model === undefined ? wish.model : (model ?? undefined),
+          permissionMode: permissionMode === undefined ? wish.permissionMode : (permissionMode ?? DEFAULT_MODE),
+        };
+        await session.configure(next);
+        wish = next;
+      },
+    };
   }
 
   async #read(): Promise<void> {

@@ -44,6 +44,11 @@ export class WarmAgents {
     if (session !== undefined) this.#sessions.set(processId, session);
   }
 
+  /** Whether the process waits here for the next prompt. */
+  keeps(processId: string): boolean {
+    return this.#sessions.has(processId);
+  }
+
   /** Ends the agents that are idle for too long or too many. One that cannot be ended now is left for the next time. */
   async sweep(lease: HostLease): Promise<void> {
     const idle = await this.parts.executions.idleAgents(lease.hostId);

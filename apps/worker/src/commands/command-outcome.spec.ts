@@ -5,10 +5,23 @@ import { commandOutcome } from './command-outcome.js';
 
 const run = { runId: newId(), timeoutMs: 5_000 } as RunRecord;
 const EXIT: ProcessExit = { code: null, signal: null, outOfMemory: false };
+const ended = { run, interrupted: false, activeMs: 11, durationMs: 12, endOffset: 13 };
 const outcomeOf = (exit: Partial<ProcessExit>, stopped?: EndingReason) =>
-  commandOutcome({ run, exit: { ...EXIT, ...exit }, stopped, activeMs: 11, durationMs: 12, endOffset: 13 });
+  commandOutcome({ ...ended, exit: { ...EXIT, ...exit }, stopped });
 
 describe('commandOutcome', () => {
+  it.each<[Partial<ProcessExit>, boolean, string]>([
+    [{ signal: 'SIGINT' }, true, 'interrupted'],
+    [{ code: 130 }, true, 'interrupted'],
+    [{ code: 0 }, true, 'succeeded'],
+    [{ code: 3 }, true, 'failed'],
+    [{ signal: 'SIGINT' }, false, 'failed'],
+  ])('SES-2 of %j, asked to end: %s, is %s', (exit, interrupted, status) => {
+    expect(commandOutcome({ ...ended, interrupted, exit: { ...EXIT, ...exit }, stopped: undefined }).status).toBe(
+      status,
+    );
+  });
+
   it.each<[Partial<ProcessExit>, object]>([
     [{ code: 0 }, { status: 'succeeded', exitCode: 0 }],
     [{ code: 3 }, { status: 'failed', exitCode: 3 }],

@@ -1,11 +1,13 @@
 // How a command's exit becomes the end of its run. A failing command is a result, not an error of ours.
 import type { EventDraft, ProcessExit, RunOutcome, RunRecord } from '#domain';
 import { AppError } from '#kernel';
-import { type EndingReason, failedOutcome, stoppedOutcome } from '../runs/run-outcomes.js';
+import { type EndingReason, failedOutcome, interruptedOutcome, stoppedOutcome } from '../runs/run-outcomes.js';
 
 export interface CommandEnd {
   run: RunRecord;
   exit: ProcessExit;
+  /** Somebody asked it to end. */
+  interrupted: boolean;
   /** Why it was stopped, if it was. */
   stopped: EndingReason | undefined;
   activeMs: number;
@@ -26,8 +28,9 @@ export function commandOutcome(end: CommandEnd): RunOutcome {
   };
 }
 
-function statusOf({ run, exit, stopped, activeMs }: CommandEnd): RunOutcome {
+function statusOf({ run, exit, stopped, interrupted, activeMs }: CommandEnd): RunOutcome {
   if (stopped !== undefined) return stoppedOutcome(stopped, run, activeMs);
+  if (interrupted && diedOfInterrupt(exit)) return interruptedOutcome(activeMs);
   if (exit.spawnError !== undefined) return failedOutcome(spawnFailure(exit.spawnError, exit.spawnErrorAt), activeMs);
   if (exit.lost === true) return failedOutcome(sandboxLost(), activeMs);
   if (exit.outOfMemory) {
@@ -39,6 +42,9 @@ function statusOf({ run, exit, stopped, activeMs }: CommandEnd): RunOutcome {
   }
   return { status: exit.code === 0 ? 'succeeded' : 'failed', activeMs };
 }
+
+/** By the signal itself, or as a shell tells that its child did: 128 + 2. */
+export const diedOfInterrupt = ({ code, signal }: ProcessExit): boolean => signal === 'SIGINT' || code === 130;
 
 export const sandboxLost = (): AppError =>
   new AppError('sandbox.lost', 'The sandbox went away while the command was running.');

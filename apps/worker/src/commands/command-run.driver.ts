@@ -1,17 +1,27 @@
 // Runs one command to its end: starts or re-adopts its process, commits its output, stops it when told to.
-import type { ExecutionStore, LiveBus, OutputCommit, RunOutcome, RunRecord } from '#domain';
+import type {
+  ExecutionStore,
+  LiveBus,
+  OutputCommit,
+  ProcessExit,
+  RunControlStore,
+  RunOutcome,
+  RunRecord,
+} from '#domain';
 import { AppError, type Clock, systemClock } from '#kernel';
 import { endingReason, ProcessStopper } from '../runs/process-stopper.js';
+import { signalTree } from '../runs/process-signals.js';
 import { DetachedError, type RunContext, type RunDriver } from '../runs/run-driver.port.js';
 import { failedOutcome, stoppedOutcome } from '../runs/run-outcomes.js';
 import type { StopSteps } from '../runs/stop-ladder.js';
-import { commandOutcome, sandboxLost } from './command-outcome.js';
+import { commandOutcome, diedOfInterrupt, sandboxLost } from './command-outcome.js';
 import { attachCommand, type AttachedCommand, DeadProcessError } from './command-process.js';
 import { SILENT_COMMIT_MS } from './commit-bounds.js';
 import { OutputCommitter } from './output-committer.js';
 
 export interface CommandDriverParts {
   executions: Pick<ExecutionStore, 'beginProcess' | 'adoptProcess' | 'processLive' | 'commitOutput' | 'processEnded'>;
+  control: Pick<RunControlStore, 'wasAsked'>;
   bus: Pick<LiveBus, 'publish'>;
   /** Most bytes of a run's output that are kept, unless its project says otherwise. */
   maxOutputBytes: number;
@@ -58,6 +68,12 @@ export class CommandRunDriver implements RunDriver {
       gaveUp: close,
       ...(this.parts.steps === undefined ? {} : { steps: this.parts.steps }),
     });
+    context.live = {
+      endsOnInterrupt: false,
+      interrupt: async () => {
+        await signalTree(context, 'SIGINT');
+      },
+    };
     const beat = setInterval(() => committer.beat(), SILENT_COMMIT_MS);
     context.detached.addEventListener('abort', close, { once: true });
     try {
@@ -71,6 +87,7 @@ export class CommandRunDriver implements RunDriver {
       await stopper.settled();
       return await this.outcomeOf(context, { process, output, runStart }, await committer.last());
     } finally {
+      delete context.live;
       clearInterval(beat);
       context.detached.removeEventListener('abort', close);
       stopper.close();
@@ -116,6 +133,12 @@ export class CommandRunDriver implements RunDriver {
     const exit = info.exit ?? { code: null, signal: null, outOfMemory: false };
     const durationMs = info.exitedAtMs === null ? activeMs : Math.max(0, info.exitedAtMs - info.startedAtMs);
     const endOffset = lastOutput.toOffset - runStart;
-    return { ...commandOutcome({ run, exit, stopped, activeMs, durationMs, endOffset }), lastOutput };
+    const interrupted = await this.wasInterrupted(context, exit);
+    return { ...commandOutcome({ run, exit, stopped, interrupted, activeMs, durationMs, endOffset }), lastOutput };
+  }
+
+  /** Also under an earlier worker. */
+  private async wasInterrupted({ claimed }: RunContext, exit: ProcessExit): Promise<boolean> {
+    return diedOfInterrupt(exit) && this.parts.control.wasAsked(claimed.run.runId, 'interrupt');
   }
 }

@@ -48,7 +48,7 @@ export class HostTenure implements Tenure {
     term: LeaseTerm,
   ) {
     const { hostId } = lease;
-    const { executions, announcer, bus, queue, projects, runtime, settings, clock, logger, metrics } = parts;
+    const { executions, control, announcer, bus, queue, projects, runtime, settings, clock, logger, metrics } = parts;
     const announce = ({ announcement }: Parameters<SandboxKeeper['parts']['announce']>[0]) =>
       announcer.announce(announcement);
     const { image, limits, maxRuns, bounds, reconcileMs } = settings;
@@ -68,6 +68,7 @@ export class HostTenure implements Tenure {
     const attachmentParts = {
       lease,
       executions,
+      control,
       runs: parts.runs,
       announcer,
       bus,

@@ -1,13 +1,15 @@
 // How long a run has really been at work: its timeout counts this, not the time that people took (R14).
 import type { Clock } from '#kernel';
-import type { ActiveTime } from './run-driver.port.js';
+import type { ActiveTime, Hold } from './run-driver.port.js';
 
 export class RunActiveTime implements ActiveTime {
   private startedAt: number | undefined;
   private timer: NodeJS.Timeout | undefined;
   private limit: { ms: number; reached: () => void } | undefined;
+  private begun = false;
+  private readonly holds = new Set<Hold>();
 
-  /** `elapsed`: ms of earlier attachments. It stands still until `resume`. */
+  /** `elapsed`: ms of earlier attachments. It stands still until `resume` or `begin`. */
   constructor(
     private readonly clock: Clock,
     private elapsed: number,
@@ -21,17 +23,32 @@ export class RunActiveTime implements ActiveTime {
     return this.startedAt === undefined;
   }
 
-  suspend(): void {
-    if (this.startedAt === undefined) return;
-    this.elapsed += this.clock.monotonicMs() - this.startedAt;
-    this.startedAt = undefined;
-    clearTimeout(this.timer);
+  /** Whether work was ever begun here. */
+  get hasBegun(): boolean {
+    return this.begun;
   }
 
-  resume(): void {
-    if (this.startedAt !== undefined) return;
-    this.startedAt = this.clock.monotonicMs();
-    this.arm();
+  heldBy(hold: Hold): boolean {
+    return this.holds.has(hold);
+  }
+
+  /** Counts, unless something holds the run still; whatever held it before is forgotten. */
+  begin(holds: readonly Hold[]): void {
+    this.stand();
+    this.begun = true;
+    this.holds.clear();
+    for (const hold of holds) this.holds.add(hold);
+    this.go();
+  }
+
+  suspend(hold: Hold = 'question'): void {
+    this.holds.add(hold);
+    this.stand();
+  }
+
+  resume(hold: Hold = 'question'): void {
+    this.holds.delete(hold);
+    this.go();
   }
 
   /** Calls `reached` once, when `ms` of active time are over. */
@@ -42,8 +59,21 @@ export class RunActiveTime implements ActiveTime {
 
   /** No limit is reached after this. */
   close(): void {
-    this.suspend();
+    this.stand();
     this.limit = undefined;
+  }
+
+  private stand(): void {
+    if (this.startedAt === undefined) return;
+    this.elapsed += this.clock.monotonicMs() - this.startedAt;
+    this.startedAt = undefined;
+    clearTimeout(this.timer);
+  }
+
+  private go(): void {
+    if (this.startedAt !== undefined || this.holds.size > 0) return;
+    this.startedAt = this.clock.monotonicMs();
+    this.arm();
   }
 
   private arm(): void {

@@ -1,5 +1,14 @@
 // What every attachment of a run works with, for as long as this worker holds the host.
-import type { Announcer, ClaimedRun, ExecutionStore, HostLease, LiveBus, RunStore, SandboxConnection } from '#domain';
+import type {
+  Announcer,
+  ClaimedRun,
+  ExecutionStore,
+  HostLease,
+  LiveBus,
+  RunControlStore,
+  RunStore,
+  SandboxConnection,
+} from '#domain';
 import type { Clock, RunKind } from '#kernel';
 import type { Logger, Metrics } from '#observability';
 import type { PatienceBounds } from './patience.js';
@@ -14,6 +23,7 @@ export interface SandboxAccess {
 export interface AttachmentParts {
   lease: HostLease;
   executions: ExecutionStore;
+  control: RunControlStore;
   runs: Pick<RunStore, 'find'>;
   announcer: Announcer;
   bus: Pick<LiveBus, 'publish'>;

@@ -7,7 +7,7 @@ import type { RunRegistry } from './run-registry.js';
 
 export interface IntentWatcherParts {
   hostId: string;
-  executions: Pick<ExecutionStore, 'openIntents' | 'applyIntent'>;
+  executions: Pick<ExecutionStore, 'openIntents'>;
   bus: Pick<LiveBus, 'onWake'>;
   registry: Pick<RunRegistry, 'find' | 'all'>;
   logger: Logger;
@@ -17,6 +17,8 @@ const READ_INTERVAL_MS = 1_000;
 
 export class IntentWatcher {
   private reading: Repeated | undefined;
+  /** Told once each. */
+  private readonly unknown = new Set<string>();
   private waking: Promise<{ unsubscribe(): Promise<void> }> | undefined;
 
   constructor(private readonly parts: IntentWatcherParts) {}
@@ -45,23 +47,17 @@ export class IntentWatcher {
   private async bring(intent: IntentRecord): Promise<void> {
     const attachment = this.parts.registry.find(intent.runId);
     if (attachment === undefined) return; // read again when reconciling has attached its run
-    switch (intent.kind) {
-      case 'cancel':
-        // Stays open until the run is finished, so that a successor sees it too.
-        attachment.stop({ kind: 'cancel', by: intent.createdBy });
-        return;
-      case 'answer':
-        attachment.ringAnswers();
-        await this.parts.executions.applyIntent(intent.intentId);
-        return;
-      case 'interrupt':
-      case 'pause':
-      case 'resume':
-      case 'setting':
-      case 'stdin':
-        this.parts.logger.warn({ run_id: intent.runId, intent: intent.kind }, 'an intent that no driver takes yet');
-        await this.parts.executions.applyIntent(intent.intentId);
-        return;
+    if (intent.kind === 'cancel') {
+      // Stays open until the run is finished, so that a successor sees it too.
+      attachment.stop({ kind: 'cancel', by: intent.createdBy });
+      return;
+    }
+    if (!attachment.control(intent) && !this.unknown.has(intent.intentId)) {
+      this.unknown.add(intent.intentId);
+      this.parts.logger.warn(
+        { run_id: intent.runId, intent: intent.kind },
+        'an intent that this version does not know',
+      );
     }
   }
 }

@@ -1,4 +1,4 @@
-import type { Committed, Dispatch, RunOutcome, RunRecord, SandboxConnection } from '#domain';
+import type { Committed, Dispatch, RunControlStore, RunOutcome, RunRecord, SandboxConnection } from '#domain';
 import { AppError, type ErrorCode, newId, systemClock } from '#kernel';
 import { createLogger, createMetrics } from '#observability';
 import type { AttachmentParts } from './attachment-parts.js';
@@ -43,6 +43,12 @@ class Fixture {
   readonly abandoned: string[] = [];
   readonly lines: Record<string, unknown>[] = [];
   readonly frames: unknown[] = [];
+  control: RunControlStore = {
+    applyIntent: async (_fence, intentId) => void this.log.push(`applied ${intentId}`),
+    pauseRun: async () => this.committed(true),
+    continueRun: async () => this.committed(this.run),
+    wasAsked: async () => false,
+  };
   connect: () => Promise<SandboxConnection> = async () => ({}) as SandboxConnection;
   finish: () => void = () => undefined;
   drives = 0;
@@ -82,6 +88,7 @@ class Fixture {
     return {
       lease: { hostId: this.dispatch.hostId, holderId: newId(), epoch: 1 },
       executions: executions as AttachmentParts['executions'],
+      control: this.control,
       runs: { find: async () => run },
       announcer: { announce: async () => undefined },
       bus: { publish: (_project, frame) => this.frames.push(frame) },

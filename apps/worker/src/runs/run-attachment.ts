@@ -1,6 +1,6 @@
 // One run at work under this worker: waits for its turn, claims it, drives it to its end - again after each loss of
 // infrastructure - and finishes it. Lets go as soon as another worker may have it.
-import type { ClaimedRun, Dispatch, RunFence, RunOutcome } from '#domain';
+import type { ClaimedRun, Committed, Dispatch, IntentRecord, RunFence, RunOutcome, RunRecord } from '#domain';
 import type { AppError } from '#kernel';
 import { logError, type Logger } from '#observability';
 import { pause } from '../timing/pause.js';
@@ -13,7 +13,8 @@ import { finishRun } from './finish-run.js';
 import { HeldSlot } from './held-slot.js';
 import { Patience } from './patience.js';
 import { endingReason } from './process-stopper.js';
-import { DetachedError, type RunContext, type StopReason } from './run-driver.port.js';
+import { RunControls } from './run-controls.js';
+import { DetachedError, type Hold, type RunContext, type StopReason } from './run-driver.port.js';
 import { RunFacts } from './run-facts.js';
 import { type EndingReason, failedOutcome, stoppedOutcome } from './run-outcomes.js';
 
@@ -42,6 +43,7 @@ export class RunAttachment {
   private readonly bell = new AnswerBell();
   private readonly logger: Logger;
   private readonly slot: HeldSlot;
+  private readonly controls: RunControls;
   private activeTime: RunActiveTime | undefined;
   /** Once driven, a run's process, offset and epoch must be read anew. */
   private hasMovedOn = false;
@@ -55,6 +57,16 @@ export class RunAttachment {
       run_id: dispatch.runId,
       project_id: dispatch.projectId,
       correlation_id: dispatch.correlationId,
+    });
+    this.controls = new RunControls({
+      store: parts.control,
+      slot: this.slot,
+      activeTime: () => this.activeTime,
+      stop: (reason) => this.stop(reason),
+      ringAnswers: () => this.ringAnswers(),
+      announce: (committed) => this.announce(committed),
+      detached: this.detacher.signal,
+      logger: this.logger,
     });
     this.done = this.work()
       .catch((error: unknown) => logError(this.logger, error, { doing: 'run' }))
@@ -78,6 +90,11 @@ export class RunAttachment {
   /** Answers to this run's questions may have come. */
   ringAnswers(): void {
     this.bell.ring();
+  }
+
+  /** False for an intent of a kind that is not known here. */
+  control(intent: IntentRecord): boolean {
+    return this.controls.bring(intent);
   }
 
   /** A person is being asked, or the run is paused. */
@@ -151,17 +168,29 @@ export class RunAttachment {
     const connection = await facts.timeSandbox(connecting);
     if (connection === undefined) return this.driveOnce(claimed, activeTime, facts);
     this.hasMovedOn = true;
-    // While a person is asked it stands still, from the first moment on; the driver lets it go on.
-    if (claimed.run.status === 'waiting') activeTime.suspend();
-    else activeTime.resume();
+    activeTime.begin(holdsOf(claimed.run));
     const driven = new AbortController();
-    const context = this.contextOf({ claimed, connection, activeTime, facts, driven: driven.signal });
+    const drive = { claimed, connection, activeTime, facts, driven: driven.signal };
     try {
+      const context = await this.whenGoingOn(this.contextOf(drive), drive);
       const outcome = await this.parts.drivers[claimed.run.kind].drive(context);
       return { claimed, outcome, context };
     } finally {
       driven.abort();
     }
+  }
+
+  /** A run that was paused under an earlier attachment stands still until it is told to go on, or to end: its agent could not even be greeted. */
+  private async whenGoingOn(context: RunContext, drive: Drive): Promise<RunContext> {
+    this.controls.begin(context, drive.driven);
+    if (context.claimed.run.status !== 'paused') return context;
+    this.slot.release();
+    const run = await this.controls.untilContinued(context);
+    if (this.detacher.signal.aborted) throw new DetachedError();
+    if (run === undefined) return context;
+    const goingOn = this.contextOf({ ...drive, claimed: { ...drive.claimed, run } });
+    this.controls.begin(goingOn, drive.driven);
+    return goingOn;
   }
 
   /** What becomes of the run after an error; an error given back is how it ends. Waits before `again`. */
@@ -205,12 +234,21 @@ export class RunAttachment {
       onAnswers: (listener) => this.bell.listen(listener),
       releaseSlot: () => this.slot.release(),
       takeSlot: () => this.slot.take(AbortSignal.any([this.stopper.signal, driven])),
-      announce: async (committed) => {
-        await this.parts.announcer.announce(committed.announcement);
-        this.parts.metrics.eventsCommitted(committed.announcement.events.length);
-        return committed.result;
-      },
+      announce: (committed) => this.announce(committed),
       noteFirstOutput: () => facts.noteFirstOutput(),
     };
   }
+
+  private async announce<T>({ result, announcement }: Committed<T>): Promise<T> {
+    await this.parts.announcer.announce(announcement);
+    this.parts.metrics.eventsCommitted(announcement.events.length);
+    return result;
+  }
+}
+
+/** What a run waits for when it is taken over: its time stands still from the first moment on. */
+function holdsOf({ status, waitReason }: RunRecord): Hold[] {
+  if (status === 'paused') return ['pause'];
+  if (status !== 'waiting' && status !== 'parked') return [];
+  return [waitReason === 'usage_limit' ? 'limit' : 'question'];
 }

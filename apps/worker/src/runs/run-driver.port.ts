@@ -2,6 +2,7 @@
 // run, wakes the sandbox and finishes it; a driver only starts or attaches, commits output, and says how it ended.
 import type { Logger } from '#observability';
 import type {
+  AgentSetting,
   ClaimedRun,
   Committed,
   HostLease,
@@ -15,6 +16,8 @@ import type {
 export type StopReason =
   /** A person cancelled the run: stop everything it started, outcome `cancelled`. */
   | { kind: 'cancel'; by: string }
+  /** A person interrupted it, and it had not begun or did not react: stop everything it started, outcome `interrupted`. */
+  | { kind: 'interrupt'; by: string }
   /** Its active time is up: outcome `timed_out`. */
   | { kind: 'timeout' }
   /** The installation goes down for good: outcome `interrupted`. */
@@ -27,11 +30,24 @@ export class DetachedError extends Error {
   override readonly name = 'DetachedError';
 }
 
+/** Why the time of a run stands still: an open question, a pause, a usage limit. It goes on when no reason is left. */
+export type Hold = 'question' | 'pause' | 'limit';
+
 export interface ActiveTime {
   /** Waiting for a person and pauses do not count. */
-  suspend(): void;
-  resume(): void;
+  suspend(hold?: Hold): void;
+  resume(hold?: Hold): void;
   elapsedMs(): number;
+}
+
+/** How a run at work can be steered. */
+export interface LiveRun {
+  /** Whether an interrupt is the end of the run: then it is stopped if it does not come to it. */
+  readonly endsOnInterrupt: boolean;
+  /** Asks the agent to end its turn, or sends INT to the command. */
+  interrupt(): Promise<void>;
+  /** Changes the agent in the middle of its turn. Rejects with what the agent says against it. */
+  configure?(setting: AgentSetting): Promise<void>;
 }
 
 export interface RunContext {
@@ -41,6 +57,8 @@ export interface RunContext {
   readonly connection: SandboxConnection;
   /** Set by the driver as soon as the store has given it a process: what it may say of it afterwards, and under which epoch. */
   heldProcess?: ProcessFence;
+  /** Set by the driver as soon as the run can be steered. */
+  live?: LiveRun;
   /** Aborted once, with a StopReason as `reason`. */
   readonly stop: AbortSignal;
   /** Aborted when this worker lets go, also when `stop` had another reason before: a driver that is stopping its process lets go too. */

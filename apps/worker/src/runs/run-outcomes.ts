@@ -19,6 +19,8 @@ export function stoppedOutcome(reason: EndingReason, run: RunRecord, activeMs: n
         },
         activeMs,
       };
+    case 'interrupt':
+      return interruptedOutcome(activeMs);
     case 'shutdown':
       return {
         status: 'interrupted',
@@ -29,6 +31,13 @@ export function stoppedOutcome(reason: EndingReason, run: RunRecord, activeMs: n
       return assertNever(reason);
   }
 }
+
+/** A person interrupted it. */
+export const interruptedOutcome = (activeMs: number): RunOutcome => ({
+  status: 'interrupted',
+  error: { code: 'run.interrupted', message: 'The run was interrupted.' },
+  activeMs,
+});
 
 export const failedOutcome = (error: AppError, activeMs: number): RunOutcome => ({
   status: 'failed',

@@ -39,13 +39,13 @@ describe('stopProcess', () => {
   it('ENG-23 is content with INT, and looks for what was left behind', async () => {
     const { target, sent } = tree({ endsAt: 'SIGINT' });
     expect(await stopProcess(target, STEPS)).toBe(true);
-    expect(sent).toEqual(['SIGINT tree', 'SIGTERM tree']);
+    expect(sent).toEqual(['SIGINT tree', 'SIGCONT tree', 'SIGTERM tree']);
   });
 
   it('ENG-23 goes from INT over TERM to KILL', async () => {
     const { target, sent } = tree({ endsAt: 'SIGKILL' });
     expect(await stopProcess(target, STEPS)).toBe(true);
-    expect(sent.slice(0, 3)).toEqual(['SIGINT tree', 'SIGTERM tree', 'SIGKILL tree']);
+    expect(sent.slice(0, 4)).toEqual(['SIGINT tree', 'SIGCONT tree', 'SIGTERM tree', 'SIGKILL tree']);
   });
 
   it.each(['SIGTERM', 'SIGKILL'] as const)(

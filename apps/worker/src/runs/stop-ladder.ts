@@ -35,7 +35,7 @@ export async function stopProcess(
 ): Promise<boolean> {
   const ladder = new StopLadder(target, clock);
   const gone =
-    (await ladder.step('SIGINT', steps.interruptMs)) ||
+    (await ladder.interrupt(steps.interruptMs)) ||
     (await ladder.step('SIGTERM', steps.terminateMs)) ||
     (await ladder.killUntilGone(steps));
   if (gone) await ladder.sweep(steps);
@@ -54,6 +54,14 @@ class StopLadder {
       this.exited = true;
     };
     this.exit = target.exited.then(settled, settled);
+  }
+
+  /** A process that is held still hears INT when it goes on. */
+  async interrupt(waitMs: number): Promise<boolean> {
+    const delivered = await this.send('SIGINT');
+    if (delivered === undefined) return true;
+    await this.send('SIGCONT');
+    return this.goneWithin(waitMs);
   }
 
   /** Whether the process is gone within `waitMs` of the signal. */

@@ -167,7 +167,6 @@ export interface ExecutionStore {
   sandboxStarted(sandboxId: string, facts: { containerId: string; bootId: string; image: string }): Promise<void>;
 
   openIntents(hostId: string): Promise<IntentRecord[]>;
-  applyIntent(intentId: string): Promise<void>;
   /** The answer of a question, once given. */
   answerOf(requestId: string): Promise<PermissionAnswer | undefined>;
 

@@ -10,7 +10,8 @@ export const RUN_TRANSITIONS: Readonly<Record<RunStatus, readonly RunStatus[]>> 
   running: ['waiting', 'paused', ...ends],
   waiting: ['running', 'parked', ...ends],
   parked: ['waiting', 'dispatched', ...ends],
-  paused: ['running', ...ends],
+  // A question that came in the moment in which it was held still is asked when it goes on.
+  paused: ['running', 'waiting', ...ends],
   succeeded: [],
   failed: [],
   cancelled: [],

@@ -7,6 +7,7 @@ import type { ProjectUnit } from '../events/project-unit.js';
 import type { Process } from '../generated/client.js';
 import { requireLease } from '../hosts/held-lease.js';
 import { readProject } from '../projects/pg-project-store.adapter.js';
+import { moveSession } from '../sessions/session-status.js';
 import { commandStarted, runStarted } from './run-events.js';
 import { toProcess, toRun, toSession } from './run-rows.js';
 
@@ -36,6 +37,8 @@ export async function claimRun(
   unit.append([runStarted(run, !first), ...(first && run.kind === 'command' ? [commandStarted(run)] : [])]);
   unit.queueChanged();
   unit.refreshState();
+  if (first && run.sessionId !== null)
+    await moveSession(unit, { sessionId: run.sessionId, to: 'starting', runId: run.runId });
   return describe(tx, run, !first);
 }
 

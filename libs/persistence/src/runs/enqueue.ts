@@ -4,6 +4,7 @@ import { AppError, newId, type RunStatus } from '#kernel';
 import type { Database, Tx } from '../database.js';
 import { inProject, type ProjectUnit } from '../events/project-unit.js';
 import { storable, storableText } from '../storable.js';
+import { giveTitle } from '../sessions/session-status.js';
 import { claimKey, saveResult } from './idempotency.js';
 import { runQueued, userMessage } from './run-events.js';
 import { toRun } from './run-rows.js';
@@ -109,6 +110,7 @@ async function sessionFor(unit: ProjectUnit, prompt: NewPrompt, currentSessionId
     if (wanted !== currentSessionId) {
       await tx.project.update({ where: { id: projectId }, data: { currentSessionId: wanted } });
     }
+    if (session.title === null) await giveTitle(unit, session, titleOf(prompt.prompt));
     return wanted;
   }
   const title = titleOf(prompt.prompt);

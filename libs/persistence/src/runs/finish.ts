@@ -1,9 +1,10 @@
 // The end of a run: its row, its open questions, its conversation, the lane's next run and the project's state, at once.
-import type { RunOutcome, RunRecord } from '#domain';
+import { type RunOutcome, type RunRecord, sessionStatusAfter } from '#domain';
 import type { ProjectUnit } from '../events/project-unit.js';
 import { Prisma } from '../generated/client.js';
 import { toPermission } from '../permissions/permission-rows.js';
 import { storable, storableText } from '../storable.js';
+import { moveSession } from '../sessions/session-status.js';
 import { permissionClosed, runFinished } from './run-events.js';
 import { toRun } from './run-rows.js';
 
@@ -12,7 +13,7 @@ export async function finishRun(unit: ProjectUnit, run: RunRecord, outcome: RunO
   const row = await unit.tx.run.update({ where: { id: run.runId }, data: finalColumns(run, outcome) });
   await unit.tx.intent.updateMany({ where: { runId: run.runId, appliedAt: null }, data: { appliedAt: new Date() } });
   if (outcome.abandonsProcess === true && run.processId !== null) await abandonProcess(unit, run.processId);
-  if (run.sessionId !== null) await updateSession(unit, run.sessionId, outcome);
+  if (run.sessionId !== null) await updateSession(unit, run, run.sessionId, outcome);
   unit.append([...(outcome.events ?? []), runFinished(run, outcome, row.durationMs ?? undefined)]);
   unit.storedOutput(Number(row.outputBytes));
   unit.queueChanged();
@@ -51,22 +52,17 @@ async function abandonProcess(unit: ProjectUnit, processId: string): Promise<voi
   });
 }
 
-async function updateSession(unit: ProjectUnit, sessionId: string, outcome: RunOutcome): Promise<void> {
-  const now = new Date();
-  await unit.tx.session.update({
-    where: { id: sessionId },
-    data: {
-      updatedAt: now,
-      lastRunAt: now,
-      costUsd: { increment: outcome.costUsd ?? 0 },
-      ...(outcome.sessionStatus === undefined ? {} : { status: outcome.sessionStatus }),
-    },
-  });
-  if (outcome.sessionStatus !== undefined) {
-    unit.append([
-      { type: 'session.updated', sessionId, payload: { session_id: sessionId, status: outcome.sessionStatus } },
-    ]);
-  }
+/** What the driver does not say follows from how the run ended: no conversation stays `running` without a run. */
+async function updateSession(unit: ProjectUnit, run: RunRecord, sessionId: string, outcome: RunOutcome): Promise<void> {
+  const data = { lastRunAt: new Date(), costUsd: { increment: outcome.costUsd ?? 0 } };
+  const to = outcome.sessionStatus ?? sessionStatusAfter(outcome.status, await isResumable(unit, sessionId));
+  if (await moveSession(unit, { sessionId, to, runId: run.runId, data })) return;
+  await unit.tx.session.update({ where: { id: sessionId }, data: { ...data, updatedAt: data.lastRunAt } });
+}
+
+async function isResumable(unit: ProjectUnit, sessionId: string): Promise<boolean> {
+  const session = await unit.tx.session.findUnique({ where: { id: sessionId }, select: { agentSessionId: true } });
+  return session !== null && session.agentSessionId !== null;
 }
 
 async function closeQuestions(unit: ProjectUnit, run: RunRecord): Promise<void> {

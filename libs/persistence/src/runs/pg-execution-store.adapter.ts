@@ -31,6 +31,7 @@ import type { Database, Tx } from '../database.js';
 import { inProject, type ProjectUnit } from '../events/project-unit.js';
 import { toPermission } from '../permissions/permission-rows.js';
 import { storableList, storable, storableText } from '../storable.js';
+import { moveSession } from '../sessions/session-status.js';
 import { claimRun } from './claim.js';
 import { endProcess, fenced, lockRun } from './fences.js';
 import { finishRun, NO_WAIT } from './finish.js';
@@ -168,13 +169,7 @@ export class PgExecutionStore implements ExecutionStore {
   async setSessionStatus(fence: RunFence, status: SessionStatus): Promise<Committed<void>> {
     return this.#inRun(fence, async (unit, run) => {
       if (run.sessionId === null) return;
-      const { count } = await unit.tx.session.updateMany({
-        where: { id: run.sessionId, status: { not: status } },
-        data: { status, updatedAt: new Date() },
-      });
-      if (count === 0) return;
-      const payload = { session_id: run.sessionId, status };
-      unit.append([{ type: 'session.updated', sessionId: run.sessionId, runId: run.runId, payload }]);
+      await moveSession(unit, { sessionId: run.sessionId, to: status, runId: run.runId });
     });
   }
 
@@ -253,12 +248,6 @@ export class PgExecutionStore implements ExecutionStore {
       payload: row.payload as Record<string, unknown>,
       createdBy: row.createdBy,
     }));
-  }
-
-  async applyIntent(intentId: string): Promise<void> {
-    await this.db.run((client) =>
-      client.intent.updateMany({ where: { id: intentId, appliedAt: null }, data: { appliedAt: new Date() } }),
-    );
   }
 
   async answerOf(requestId: string): Promise<PermissionAnswer | undefined> {

@@ -24,6 +24,13 @@ export const runStarted = (run: RunRecord, resumed: boolean): EventDraft => ({
   payload: { kind: run.kind, dispatch_no: run.dispatchNo, resumed },
 });
 
+/** What changed about a run that is not over; only the fields that did. */
+export const runUpdated = (run: RunRecord, changes: Record<string, unknown>): EventDraft => ({
+  type: 'run.updated',
+  ...about(run),
+  payload: changes,
+});
+
 export const commandStarted = (run: RunRecord): EventDraft => ({
   type: 'command.started',
   ...about(run),

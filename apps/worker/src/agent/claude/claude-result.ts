@@ -37,7 +37,11 @@ export function readResult(line: JsonObject): AgentResult {
   };
 }
 
+/** `terminal_reason` of a turn that was asked to end; seen with 2.1.330, in whatever it was doing. */
+const INTERRUPTED: ReadonlySet<unknown> = new Set(['aborted_streaming', 'aborted_tools']);
+
 function readError(line: JsonObject): AgentResult['error'] {
+  if (INTERRUPTED.has(line['terminal_reason'])) return failure('run.interrupted', 'The turn was interrupted.');
   const messages = listOf(line['errors']).filter((item) => typeof item === 'string');
   const said = messages.join('; ') || textOf(line['result']) || 'The agent gave no reason.';
   switch (line['subtype']) {

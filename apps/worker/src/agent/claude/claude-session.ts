@@ -107,6 +107,10 @@ export class ClaudeSession implements AgentSession {
     await delivered;
   }
 
+  async interrupt(): Promise<void> {
+    await this.#query.interrupt();
+  }
+
   /** What the agent changed its mode to by itself, so that a later wish is compared with what is. */
   noteMode(mode: string): void {
     this.#permissionMode = mode;

@@ -1,0 +1,39 @@
+// Steering a run that is at work: what people ask for is an intent, a row that outlives every process (R5); the worker that has the run
+// carries it out and records that in the same transaction as its effect.
+import type { Committed } from '../events/committed.js';
+import type { IntentKind } from '#kernel';
+import type { RunFence } from './execution-store.port.js';
+import type { RunRecord } from './run-record.js';
+
+/** What a person may change of the agent in the middle of a turn. */
+export interface AgentSetting {
+  model?: string | null;
+  permissionMode?: string | null;
+}
+
+/** The clients' side. All throw `run.not_found`; `run.already_finished` for a run that is over; `run.not_active` with its status. */
+export interface RunControl {
+  /** Ends the turn of a prompt, or sends INT to a command. Not for queued runs. */
+  interrupt(runId: string, userId: string): Promise<Committed<RunRecord>>;
+  /** Holds everything that the run started still. For a run that is dispatched or running; of one that is paused nothing changes. */
+  pause(runId: string, userId: string): Promise<Committed<RunRecord>>;
+  /** For a run that is paused, or is about to be. */
+  resume(runId: string, userId: string): Promise<Committed<RunRecord>>;
+}
+
+/** A run under an attachment, and where its events go. */
+export interface ControlFence extends RunFence {
+  projectId: string;
+}
+
+/** The worker's side. All throw `write.fenced` for an old epoch, and change nothing then. */
+export interface RunControlStore {
+  /** The effect of the intent is done. */
+  applyIntent(fence: ControlFence, intentId: string): Promise<void>;
+  /** running -> paused, with the intent that asked for it. False, and the intent stays open, when the run is in another state now. */
+  pauseRun(fence: ControlFence, intentId: string, activeMs: number): Promise<Committed<boolean>>;
+  /** paused -> running, or waiting while a question is open; gives the run's status after it. */
+  continueRun(fence: ControlFence, intentId?: string): Promise<Committed<RunRecord>>;
+  /** Whether somebody ever asked for this of the run. */
+  wasAsked(runId: string, kind: IntentKind): Promise<boolean>;
+}
