@@ -4,6 +4,7 @@ import { RUN_STATUSES, type Role } from '#kernel';
 import { claudeOptions } from './claude-options.schema.js';
 import { getEvents } from './get-events.js';
 import { LIMITS } from './limits.js';
+import { messageEvents } from './message-events.js';
 import {
   commandSession,
   delta,
@@ -329,6 +330,7 @@ export const CLIENT_EVENTS = {
   ...sessionEvents,
   ...streamEvents,
   ...getEvents,
+  ...messageEvents,
   ...serviceEvents,
 };
 export type ClientEventName = keyof typeof CLIENT_EVENTS;

@@ -26,5 +26,6 @@ export const LIMITS = {
   streamWindowBytes: { default: 256 * 1024, min: 4096, max: 4 * 1024 * 1024 },
   /** Characters of output that get_command_history shows. */
   outputPreviewChars: 200,
+  messageReadBytes: { default: 256 * 1024, max: 1024 * 1024 },
   outputReadBytes: { default: 256 * 1024, max: 1024 * 1024 },
 } as const;

@@ -249,7 +249,7 @@ export class TestHost {
   }
 
   /** Starts a process for a claimed command, so that it can write output. */
-  async startProcess(run: RunRecord): Promise<CommandWriter> {
+  async startProcess(run: RunRecord, bounds: { maxOutputBytes?: number } = {}): Promise<CommandWriter> {
     const fence = { runId: run.runId, runEpoch: run.epoch };
     const sandbox = await this.database.db.run(({ sandbox: table }) =>
       table.findFirstOrThrow({ where: { projectId: run.projectId } }),
@@ -262,7 +262,8 @@ export class TestHost {
       fingerprint: 'f',
       tokenHash: null,
     });
-    return new CommandWriter(this, { ...fence, processId: process.processId, processEpoch: process.epoch }, run);
+    const writing = { ...fence, processId: process.processId, processEpoch: process.epoch, ...bounds };
+    return new CommandWriter(this, writing, run);
   }
 
   async finish(run: RunRecord, exitCode = 0): Promise<void> {
@@ -291,7 +292,13 @@ export class CommandWriter {
 
   constructor(
     private readonly host: TestHost,
-    private readonly fence: { runId: string; runEpoch: number; processId: string; processEpoch: number },
+    private readonly fence: {
+      runId: string;
+      runEpoch: number;
+      processId: string;
+      processEpoch: number;
+      maxOutputBytes?: number;
+    },
     private readonly run: RunRecord,
   ) {}
 

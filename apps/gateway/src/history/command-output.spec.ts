@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import type { OutputChunkRecord, OutputStore, RunRecord } from '#domain';
 import type { OutputGap } from '#protocol';
-import { gapMarker, leadingRest, readCommandOutput, unfinishedBytes } from './command-output.js';
+import { gapMarker, readCommandOutput } from './command-output.js';
+import { leadingRest, unfinishedBytes } from './utf8-edges.js';
 
 const run = {
   runId: '0190f3a4-0000-7000-8000-000000000001',

@@ -10,14 +10,21 @@ import { COMMAND_SESSION_PREFIX } from '../transport/access.js';
 import { invalidPayload } from '../transport/payload.js';
 import type { EventHandlers, ProjectContext } from '../transport/request-context.js';
 import { readCommandOutput, toCommandSession } from './command-output.js';
+import { readMessage } from './message-text.js';
 
-type Events = 'get_messages' | 'message_ack' | 'get_command_history' | 'get_command_output';
+type Events = 'get_messages' | 'message_get' | 'message_ack' | 'get_command_history' | 'get_command_output';
 type MessageQuery = ClientRequest<'get_messages'>;
 
 @Injectable()
 export class HistoryGateway {
   readonly handlers: EventHandlers<Events> = {
     get_messages: (request, context) => this.messages(request, context),
+    message_get: (request, { connection }) =>
+      readMessage(
+        this.events,
+        request,
+        Math.min(request.max_bytes ?? LIMITS.messageReadBytes.default, connection.maxMessageBytes),
+      ),
     message_ack: (request, context) => this.acknowledge(request, context),
     get_command_history: (request) => this.commands(request),
     get_command_output: (request, context) => this.output(request, context),

@@ -45,3 +45,22 @@ it('GW-30 empties what is too large without any long text', () => {
   const crowd = { items: Array.from({ length: 5000 }, (_, index) => index) };
   expect(limitTexts(crowd, 1000)).toEqual({ omitted_bytes: JSON.stringify(crowd).length });
 });
+
+it('RET-10 brings any payload within the limit, cuts no character, and says how many bytes of each text are missing', () => {
+  const texts = fc.array(fc.string({ unit: 'grapheme', maxLength: 600 }), { minLength: 1, maxLength: 6 });
+  fc.assert(
+    fc.property(texts, fc.integer({ min: 300, max: 3000 }), (all, max) => {
+      const limited = limitTexts({ all }, max);
+      expect(byteLength(JSON.stringify(limited))).toBeLessThanOrEqual(max);
+      if ('omitted_bytes' in limited) return;
+      (limited['all'] as string[]).forEach((text, index) => {
+        const original = all[index] ?? '';
+        const marker = MARKER.exec(text);
+        if (marker === null) return expect(text).toBe(original);
+        const kept = text.split(marker[0]).reduce((sum, part) => sum + byteLength(part), 0);
+        expect(kept + Number(marker[1])).toBe(byteLength(original));
+        expect(text).not.toContain('\ufffd');
+      });
+    }),
+  );
+});

@@ -103,7 +103,7 @@ export class CommandRunDriver implements RunDriver {
       fence: { ...context.fence, processId, processEpoch: epoch },
       fromOffset: process.outOffset,
       runStart,
-      maxOutputBytes: this.parts.maxOutputBytes,
+      maxOutputBytes: context.claimed.project.settings.maxOutputBytes ?? this.parts.maxOutputBytes,
       activeMs: () => context.activeTime.elapsedMs(),
       clock: this.parts.clock ?? systemClock,
       failed: () => output.close(),

@@ -14,6 +14,12 @@ export interface PageBounds {
   maxBytes: number;
 }
 
+export interface PayloadRange {
+  type: EventRecord['type'];
+  bytes: Uint8Array;
+  totalBytes: number;
+}
+
 export interface EventStore {
   /** Events with seq > afterSeq, oldest first. */
   after(projectId: string, afterSeq: number, bounds: PageBounds): Promise<EventRange>;
@@ -30,6 +36,12 @@ export interface EventStore {
   ): Promise<EventRange>;
   /** Ascending page after a seq within one conversation. */
   ofSession(projectId: string, sessionId: string, afterSeq: number, bounds: PageBounds): Promise<EventRange>;
+  /** Bytes of an event's payload as JSON, from `fromByte` on. Undefined when the project has no such event. */
+  payloadBytes(
+    projectId: string,
+    eventId: string,
+    range: { fromByte: number; maxBytes: number },
+  ): Promise<PayloadRange | undefined>;
   seqOf(projectId: string, eventId: string): Promise<number | undefined>;
   /** Newest sequence numbers of many projects in one query; unknown ones are left out. */
   heads(projectIds: string[]): Promise<Map<string, number>>;

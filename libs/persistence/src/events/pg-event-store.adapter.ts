@@ -1,5 +1,6 @@
 // Reading events: always by keys of an index, never by OFFSET.
-import type { EventRange, EventStore, PageBounds } from '#domain';
+import type { EventRange, EventStore, PageBounds, PayloadRange } from '#domain';
+import type { EventType } from '#kernel';
 import type { Database } from '../database.js';
 import type { Prisma } from '../generated/client.js';
 import { toEvent } from './event-rows.js';
@@ -65,6 +66,20 @@ export class PgEventStore implements EventStore {
 
   async ofSession(projectId: string, sessionId: string, afterSeq: number, bounds: PageBounds): Promise<EventRange> {
     return this.#read({ where: { projectId, sessionId, seq: { gt: afterSeq } }, order: 'asc', bounds });
+  }
+
+  async payloadBytes(
+    projectId: string,
+    eventId: string,
+    { fromByte, maxBytes }: { fromByte: number; maxBytes: number },
+  ): Promise<PayloadRange | undefined> {
+    const [row] = await this.db.run(
+      (client) => client.$queryRaw<{ type: string; total: number; bytes: Uint8Array }[]>`
+        SELECT type, octet_length(json) AS total, substring(json FROM ${fromByte + 1}::int FOR ${maxBytes}::int) AS bytes
+        FROM (SELECT type, convert_to(payload::text, 'UTF8') AS json FROM event
+          WHERE id = ${eventId}::uuid AND project_id = ${projectId}::uuid) AS event`,
+    );
+    return row === undefined ? undefined : { type: row.type as EventType, bytes: row.bytes, totalBytes: row.total };
   }
 
   async seqOf(projectId: string, eventId: string): Promise<number | undefined> {

@@ -12,19 +12,21 @@ export class PgOutputStore implements OutputStore {
   async read(runId: string, fromOffset: number, maxBytes: number): Promise<OutputChunkRecord[]> {
     const rows = await this.db.run(
       (client) => client.$queryRaw<{ offset: bigint; channel: string; data: Uint8Array }[]>`
-        SELECT "offset", channel, data FROM output_chunk WHERE run_id = ${runId}::uuid
-          AND NOT EXISTS (SELECT 1 FROM run WHERE id = ${runId}::uuid AND output_expired_at IS NOT NULL)
-          AND "offset" >= COALESCE((SELECT max("offset") FROM output_chunk
-            WHERE run_id = ${runId}::uuid AND "offset" <= ${fromOffset}), 0)
-          AND "offset" < ${fromOffset + maxBytes}
-        ORDER BY "offset" LIMIT ${BATCH}`,
+        SELECT "offset" + skipped AS "offset", channel, substring(data FROM skipped + 1 FOR wanted - skipped) AS data
+        FROM (SELECT "offset", channel, data, GREATEST(0, ${fromOffset}::bigint - "offset")::int AS skipped,
+            LEAST(octet_length(data), ${fromOffset + maxBytes}::bigint - "offset")::int AS wanted
+          FROM output_chunk WHERE run_id = ${runId}::uuid
+            AND NOT EXISTS (SELECT 1 FROM run WHERE id = ${runId}::uuid AND output_expired_at IS NOT NULL)
+            AND "offset" >= COALESCE((SELECT max("offset") FROM output_chunk
+              WHERE run_id = ${runId}::uuid AND "offset" <= ${fromOffset}::bigint), 0)
+            AND "offset" < ${fromOffset + maxBytes}::bigint) AS chunk
+        WHERE wanted > skipped ORDER BY "offset" LIMIT ${BATCH}`,
     );
-    return rows.flatMap((row) => {
-      const start = Number(row.offset);
-      const skip = Math.max(0, fromOffset - start);
-      const data = row.data.subarray(skip, Math.max(skip, fromOffset + maxBytes - start));
-      return data.length === 0 ? [] : [{ offset: start + skip, channel: row.channel as StreamChannel, data }];
-    });
+    return rows.map(({ offset, channel, data }) => ({
+      offset: Number(offset),
+      channel: channel as StreamChannel,
+      data,
+    }));
   }
 
   async nextStored(runId: string, fromOffset: number): Promise<number | undefined> {

@@ -16,7 +16,6 @@ import { isFinal } from '#domain';
 import { AppError, LANE_HOLDING_STATUSES, newId, type RunStatus } from '#kernel';
 import type { Database, Tx } from '../database.js';
 import { inProject, type ProjectUnit } from '../events/project-unit.js';
-import { Prisma } from '../generated/client.js';
 import { decodeCursor, toPage } from '../page-cursor.js';
 import { enqueue } from './enqueue.js';
 import { KEY_TTL_MS } from './idempotency.js';
@@ -117,9 +116,8 @@ export class PgRunStore implements RunStore {
         orderBy: { id: 'desc' },
         take: filter.limit,
       });
-      return Promise.all(
-        rows.map(async (row) => ({ run: toRun(row), preview: await preview(client, row.id, filter.previewChars) })),
-      );
+      const previews = await previewsOf(client, rows, filter.previewChars);
+      return rows.map((row) => ({ run: toRun(row), preview: previews.get(row.id) ?? '' }));
     });
   }
 
@@ -194,11 +192,15 @@ async function askToCancel(unit: ProjectUnit, run: RunRecord, userId: string): P
   return run;
 }
 
-/** The first characters of a command's output, from as few chunks as that takes. */
-async function preview(tx: Tx, runId: string, chars: number): Promise<string> {
-  const rows = await tx.$queryRaw<{ data: Uint8Array }[]>(
-    Prisma.sql`SELECT substring(data FROM 1 FOR ${chars * 4}::int) AS data FROM output_chunk
-      WHERE run_id = ${runId}::uuid ORDER BY "offset" LIMIT 20`,
-  );
-  return new TextDecoder().decode(Buffer.concat(rows.map((row) => row.data))).slice(0, chars);
+/** The first characters of each command's output, from as few chunks as that takes, in one query. */
+async function previewsOf(tx: Tx, runs: { id: string }[], chars: number): Promise<Map<string, string>> {
+  const ids = runs.map(({ id }) => id);
+  const rows = await tx.$queryRaw<{ id: string; data: Uint8Array }[]>`
+    SELECT r.id, c.data FROM run r, LATERAL (
+      SELECT string_agg(part, ''::bytea ORDER BY "offset") AS data FROM (
+        SELECT "offset", substring(data FROM 1 FOR ${chars * 4}::int) AS part FROM output_chunk
+        WHERE run_id = r.id ORDER BY "offset" LIMIT 20) AS first) AS c
+    WHERE r.id = ANY(${ids}::uuid[]) AND r.output_bytes > 0 AND r.output_expired_at IS NULL AND c.data IS NOT NULL`;
+  const decoder = new TextDecoder();
+  return new Map(rows.map(({ id, data }) => [id, decoder.decode(data).slice(0, chars)]));
 }
