@@ -102,3 +102,12 @@ it('REST-13 answers those who wait when the gateway goes away, and refuses new r
   expect([answer.status, (answer.body as RunInfo).status]).toEqual([200, 'dispatched']);
   await closing;
 });
+
+it('REST-19 answers what takes too long with 504, and says that it may be tried again', async () => {
+  const hasty = new RestClient(await fixture.gateway({ tuning: { requestDeadlineMs: 100 } }));
+  const made = await command();
+  const release = await fixture.lockProject(made.project_id);
+  const { status, body } = await hasty.ask('PATCH', `/projects/${made.project_id}`, { body: { name: 'late' } });
+  await release();
+  expect([status, body]).toEqual([504, expect.objectContaining({ code: 'service.timeout', retryable: true })]);
+});
