@@ -75,6 +75,15 @@ export const EVENT_PAYLOADS = {
   'session.created': z.object({ session_id: id, title: z.string().optional() }),
   'session.reset': z.object({ old_session_id: z.string(), reason: z.string() }),
   'session.updated': z.object({ session_id: id, status: z.string() }).catchall(z.unknown()),
+  'session.compacted': z
+    .object({
+      session_id: id,
+      trigger: z.string(),
+      pre_tokens: z.int(),
+      post_tokens: z.int().optional(),
+      agent: agentJson,
+    })
+    .describe('The agent goes on with a summary: asked for (manual), or by itself (auto)'),
   'project.state': z.object({ state: z.enum(PROJECT_STATES) }),
   'project.updated': z.object({ name: z.string().optional() }).catchall(z.unknown()),
   'sandbox.started': z.object({ image: z.string(), ready_ms: z.int() }),

@@ -1,6 +1,6 @@
 // Client events that steer runs at work and conversations.
 import { z } from 'zod';
-import { PERMISSION_MODES } from '#kernel';
+import { PERMISSION_MODES, RUN_STATUSES } from '#kernel';
 import { runInfo, sessionInfo } from './models.schema.js';
 import { argument, id, idempotencyKey, title } from './primitives.schema.js';
 
@@ -68,5 +68,12 @@ export const sessionEvents = {
     role: 'editor',
     request: sessionRef,
     data: sessionInfo,
+  },
+  session_compact: {
+    summary:
+      'Queues a run of the kind compact: the agent replaces what was said by a summary. `session.nothing_to_compact` where nothing was.',
+    role: 'editor',
+    request: z.strictObject({ session_id: id, idempotency_key: idempotencyKey.optional() }),
+    data: z.object({ run_id: id, status: z.enum(RUN_STATUSES), position: z.int().optional() }),
   },
 } as const;

@@ -28,11 +28,13 @@ describe('a prompt', () => {
       'message.user',
       'run.queued',
       'run.started',
+      'session.updated',
       'sandbox.started',
       'session.updated',
       'message.system',
       'message.assistant',
       'message.result',
+      'session.updated',
       'run.finished',
     ]);
     expect(events.find(({ type }) => type === 'message.result')?.payload).toMatchObject({

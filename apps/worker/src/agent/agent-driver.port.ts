@@ -104,6 +104,7 @@ export interface AgentResult {
 }
 export type AgentErrorCode =
   | 'run.interrupted'
+  | 'session.nothing_to_compact'
   | 'agent.model_error'
   | 'agent.turns_exhausted'
   | 'agent.budget_exhausted'

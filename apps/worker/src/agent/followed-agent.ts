@@ -256,7 +256,9 @@ export class FollowedAgent {
 
   #draft(event: AgentEvent): EventDraft {
     const { runId, sessionId } = this.parts.context.claimed.run;
-    return { ...event, runId, ...(sessionId === null ? {} : { sessionId }) };
+    if (sessionId === null) return { ...event, runId };
+    const named = event.type === 'session.compacted' ? { session_id: sessionId } : {};
+    return { ...event, payload: { ...named, ...event.payload }, runId, sessionId };
   }
 
   /** The run cannot be followed any more: the reading ends and throws this. The first reason counts. */

@@ -1,6 +1,7 @@
 // Conversations as clients change them. Reading them is part of run-store.port.ts.
 import type { Committed } from '../events/committed.js';
 import type { IdempotencyClaim, Replayable } from '../runs/idempotency.js';
+import type { QueuedRun } from '../runs/run-store.port.js';
 import type { SessionRecord } from './session-record.js';
 
 export interface NewSession {
@@ -19,6 +20,13 @@ export interface SessionChanges {
   permissionMode?: string | null;
 }
 
+export interface NewCompaction {
+  userId: string;
+  timeoutMs: number;
+  correlationId: string;
+  idempotency?: IdempotencyClaim;
+}
+
 /** All but `create` throw `session.not_found` and `session.archived`. */
 export interface SessionStore {
   /** A conversation that its project's next prompt continues; appends session.created. Throws `project.not_found`. */
@@ -29,4 +37,6 @@ export interface SessionStore {
   resume(sessionId: string): Promise<Committed<SessionRecord>>;
   /** For good; once more changes nothing. Throws `session.locked` with `details.blocker` while a run of it is not over. */
   archive(sessionId: string): Promise<Committed<SessionRecord>>;
+  /** Queues a run that compacts it, in the lane of its last one. Throws `session.nothing_to_compact` for one that has not begun. */
+  compact(sessionId: string, request: NewCompaction): Promise<Replayable<QueuedRun>>;
 }

@@ -1,7 +1,9 @@
 // Conversations as clients change them, in Postgres. Each change is one unit of work on its project (R1).
 import type {
   Committed,
+  NewCompaction,
   NewSession,
+  QueuedRun,
   Replayable,
   RunRecord,
   SessionChanges,
@@ -16,6 +18,7 @@ import { claimKey, KEY_TTL_MS, saveResult } from '../runs/idempotency.js';
 import { ask } from '../runs/intents.js';
 import { toRun, toSession } from '../runs/run-rows.js';
 import { storableText } from '../storable.js';
+import { insertCompaction } from './compact-run.js';
 import { moveSession, tell } from './session-status.js';
 
 export class PgSessionStore implements SessionStore {
@@ -89,6 +92,22 @@ export class PgSessionStore implements SessionStore {
       await leave(unit, session);
       return { ...session, status: 'archived' as const, archivedAt, updatedAt: archivedAt };
     });
+  }
+
+  async compact(sessionId: string, request: NewCompaction): Promise<Replayable<QueuedRun>> {
+    let replayed = false;
+    const committed = await this.#onSession(sessionId, async (unit, session) => {
+      const { idempotency } = request;
+      const first = idempotency === undefined ? undefined : await claimKey(unit.tx, idempotency, this.keyTtlMs);
+      if (first !== undefined) {
+        replayed = true;
+        return { run: toRun(await unit.tx.run.findUniqueOrThrow({ where: { id: String(first['run_id']) } })) };
+      }
+      const queued = await insertCompaction(unit, session, request);
+      if (idempotency !== undefined) await saveResult(unit.tx, idempotency, { run_id: queued.run.runId });
+      return queued;
+    });
+    return { ...committed, replayed };
   }
 
   async #onSession<T>(

@@ -113,7 +113,7 @@ describe('ClaudeTranscript', () => {
   });
 
   it('AGT-4 keeps what it does not know and drops what passes', () => {
-    const kept = ['init', 'compact_boundary', 'api_retry', 'something_new'];
+    const kept = ['init', 'task_notification', 'api_retry', 'something_new'];
     const readings = readAll([...kept, 'status', 'thinking_tokens', 'hook_progress'].map((name) => systemLine(name)));
     expect(eventsOf(readings).map(({ payload }) => payload['subtype'])).toEqual(kept);
     expect(eventsOf(readAll(['not json', '{"type":"keep_alive"}']))).toEqual([

@@ -11,6 +11,7 @@ import {
   toolResultIds,
   type JsonObject,
 } from './claude-lines.js';
+import { compacted, CompactionReader } from './claude-compaction.js';
 import { isOwnResult, readResult } from './claude-result.js';
 
 /** A content block of the API's stream whose durable event has not come yet. */
@@ -57,6 +58,7 @@ export class ClaudeTranscript implements AgentTranscript {
   #agentSessionId: string | undefined;
   #announcedId: string | undefined;
   #promptTaken = false;
+  readonly #compaction = new CompactionReader();
 
   constructor(private readonly promptId: string) {}
 
@@ -74,6 +76,7 @@ export class ClaudeTranscript implements AgentTranscript {
     if (line === undefined) return this.#settle({ events: [note('unparsed', { text })] });
     this.#agentSessionId = textOf(line['session_id']) ?? this.#agentSessionId;
     this.#promptTaken ||= namesPrompt(line, this.promptId);
+    this.#compaction.read(line);
     const type = textOf(line['type']) ?? '';
     switch (type) {
       case 'stream_event':
@@ -186,6 +189,7 @@ export class ClaudeTranscript implements AgentTranscript {
   #system(line: JsonObject): Omit<LineReading, 'settled'> {
     const subtype = textOf(line['subtype']) ?? '';
     const mode = subtype === 'status' ? textOf(line['permissionMode']) : undefined;
+    if (subtype === 'compact_boundary') return { events: [compacted(line)] };
     const events = PASSING_SUBTYPES.has(subtype) ? [] : [note(subtype, { agent: line })];
     // Only requests of the main thread are told of, and what a failed one had begun to write is not gone on with.
     const closed = subtype === 'api_retry' ? this.#close('') : {};
@@ -196,7 +200,7 @@ export class ClaudeTranscript implements AgentTranscript {
     this.#open.clear();
     // A turn that the agent began by itself, e.g. when a background task ended: it is told, but it is not the answer.
     if (!isOwnResult(line, this.promptId)) return { events: [note('background_result', { agent: line })] };
-    const result = readResult(line);
+    const result = this.#compaction.judge(line, readResult(line));
     return { events: [], result, ...(result.processContinues ? this.#worthResuming() : {}) };
   }
 
