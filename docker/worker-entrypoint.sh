@@ -11,5 +11,7 @@ if [ ! -d "$tools" ]; then
     # Another worker may have been faster: then its folder stays, and ours is dropped.
     mv -T "$draft" "$tools" 2>/dev/null || rm -rf "$draft"
 fi
+# Where projects lie unless the user says otherwise.
+[ -n "${GANTRY_PROJECT_ROOTS:-}" ] || mkdir -p "$GANTRY_DATA_DIR/projects"
 export SANDBOX_NODE_FILE="$tools/node" SANDBOX_CLAUDE_FILE="$tools/claude" SANDBOX_SANDBOXD_FILE="$tools/sandboxd.cjs"
 exec gantry-node --enable-source-maps dist/apps/worker/src/main.js

@@ -12,9 +12,9 @@ const BUDGET_S = {
   environment: 600,
   unit: 120,
   contract: 180,
-  integration: 600, // the first run on a machine builds the service image
-  e2e: 600,
-  faults: 600,
+  integration: 900, // the first run on a machine builds the service image
+  e2e: 720,
+  faults: 720,
 } as const;
 
 export const RESULTS_FOLDER = 'test-results';

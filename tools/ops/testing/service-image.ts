@@ -61,6 +61,23 @@ export async function ensureServiceImage(docker: DockerApi, cacheDir: string): P
   return NAME;
 }
 
+const PROXY_NAME = 'gantry-proxy:test';
+
+/** docker/proxy on our own base; the same rules. */
+export async function ensureProxyImage(docker: DockerApi, cacheDir: string): Promise<string> {
+  const folder = join(checkout, 'docker', 'proxy');
+  const sources = contentHash([folder], [], () => false);
+  if ((await docker.imageLabel(PROXY_NAME, SOURCES_LABEL)) === sources) return PROXY_NAME;
+  const base = await ensureBaseImage(docker, cacheDir, undefined, () => undefined);
+  try {
+    const buildArgs = { BASE: base, IMAGE_LABEL, ...proxyArguments() };
+    await docker.buildImage(PROXY_NAME, tarOf(folder), { buildArgs, labels: { [SOURCES_LABEL]: sources } });
+  } finally {
+    await docker.pruneImages(SERVICE_TEST_LABEL);
+  }
+  return PROXY_NAME;
+}
+
 /** A registry's node image has these two; our own base has neither. */
 function addToolchain(folder: string): void {
   const npm = findProgram('npm');

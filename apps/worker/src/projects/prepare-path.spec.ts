@@ -105,4 +105,13 @@ describe('preparePath', () => {
   it('ENG-60 makes nothing without a root', async () => {
     await expect(preparePath(join(root, 'a'), [])).rejects.toMatchObject({ code: 'project.path_outside_roots' });
   });
+
+  it('ENG-60 says when it is the root that is missing, and makes none', async () => {
+    await rm(root, { recursive: true });
+    await expect(prepare(join(root, 'a'))).rejects.toMatchObject({
+      code: 'project.path_not_directory',
+      details: { roots: [root] },
+    });
+    await expect(stat(root)).rejects.toMatchObject({ code: 'ENOENT' });
+  });
 });

@@ -20,6 +20,7 @@ export interface PreparedPath {
  */
 export async function preparePath(path: string, roots: readonly string[]): Promise<PreparedPath> {
   const clean = checkProjectPath(path, roots);
+  await requireRoot(roots.filter((root) => isWithin(clean, root)));
   const realRoots = await realRootsOf(roots);
   const missing = await missingFolders(clean);
   const anchor = dirname(missing[0] ?? join(clean, '.'));
@@ -36,6 +37,14 @@ export async function preparePath(path: string, roots: readonly string[]): Promi
 async function realRootsOf(roots: readonly string[]): Promise<string[]> {
   const found = await Promise.all(roots.map((root) => realpath(root).catch(() => undefined)));
   return found.filter((root) => root !== undefined);
+}
+
+/** A root that is missing is the host's fault, not that of the path. */
+async function requireRoot(above: readonly string[]): Promise<void> {
+  if ((await realRootsOf(above)).length > 0) return;
+  throw new AppError('project.path_not_directory', 'The root of this path does not exist on the host.', {
+    details: { roots: above, remedy: `mkdir -p ${above.join(' ')}` },
+  });
 }
 
 /** The folders that must be made, outermost first. */
