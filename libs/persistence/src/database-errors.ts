@@ -31,9 +31,9 @@ export const isUniqueViolation = (error: unknown): boolean =>
 
 // Class 08 connection exceptions, 25P03 idle for too long in a transaction, 57P0x shutdown, 53300 too many connections, and what the driver and the pool say.
 const UNAVAILABLE =
-  /^(08...|25P03|57P0.|53...|P1001|P1002|P1008|P1017|P2024|P2028|ECONNREFUSED|ECONNRESET|EPIPE|ENOTFOUND|ETIMEDOUT|EHOSTUNREACH)$/;
+  /^(08...|25P03|57P0.|53...|P1001|P1002|P1008|P1017|P1018|P2024|P2028|P2037|ECONNREFUSED|ECONNRESET|EPIPE|ENOTFOUND|ETIMEDOUT|EHOSTUNREACH)$/;
 const UNAVAILABLE_TEXT =
-  /(idle-in-transaction timeout|connection (terminated|timeout|refused|closed)|timeout exceeded when trying to connect|server closed the connection|ECONNREFUSED|ECONNRESET|DatabaseNotReachable|ConnectionClosed|Can't reach database|not queryable|cannot connect now)/i;
+  /(idle-in-transaction timeout|connection (terminated|timeout|refused|closed)|timeout exceeded when trying to connect|server (has )?closed the connection|operation has timed out|too many database connections|ECONNREFUSED|ECONNRESET|DatabaseNotReachable|ConnectionClosed|Can't reach database|not queryable|cannot connect now)/i;
 
 export function translateDatabaseError(error: unknown): AppError {
   if (isAppError(error)) return error;
