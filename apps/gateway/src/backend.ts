@@ -12,7 +12,7 @@ import {
   RedisSubscriber,
   type ReportProblem,
 } from '#jobs';
-import { isFinal } from '#domain';
+import { isFinal, type LostHostStore } from '#domain';
 import { type Clock, RUN_STATUSES, type RunStatus, systemClock } from '#kernel';
 import { type Logger, logError, type QueueDepth } from '#observability';
 import {
@@ -22,6 +22,7 @@ import {
   namesOfPendingMigrations,
   PgEventStore,
   PgHostStore,
+  PgLostHostStore,
   PgOutputStore,
   PgPermissionStore,
   PgProjectStore,
@@ -41,6 +42,7 @@ export interface GatewayBackend {
   queueDepth(): Promise<QueueDepth[]>;
   /** Removes idempotency keys that are too old to count; gives back how many. */
   purgeKeys(): Promise<number>;
+  lostHosts: LostHostStore;
   /** Throws `service.unavailable` while Postgres is away; then it is called again. */
   connect(): Promise<GatewayPorts>;
   /** Never waits for a Redis that does not answer. */
@@ -72,6 +74,7 @@ export function openBackend(
     },
     queueDepth: async () => (await hosts.queueDepth()).map(({ hostId, status, count }) => depth(hostId, status, count)),
     purgeKeys: () => purgeKeys(db, config.idempotencyTtlMs),
+    lostHosts: new PgLostHostStore(db),
     connect: async () => ({ ...storesOf(db, config.idempotencyTtlMs), hosts, ...redis.open(await instanceId(db)) }),
     close: async () => {
       await redis.close();

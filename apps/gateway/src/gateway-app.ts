@@ -10,12 +10,13 @@ import { createMetrics, createStatusHandler, HealthRegistry, type Logger, logErr
 import type { GatewayBackend } from './backend.js';
 import { DEFAULT_TUNING, type GatewayTuning } from './gateway-tuning.js';
 import { type KeyPurge, startKeyPurge } from './key-purge.js';
+import { LostHostWatch } from './health/lost-host-watch.js';
 import { registerReadiness } from './health/readiness.js';
 import { answerNotReady } from './http/not-ready.js';
 import { type Edge, type EdgeOptions, openEdge, type RequestHandler } from './edge.js';
 
 export interface GatewayAppOptions {
-  config: EdgeOptions['config'] & Pick<GatewayConfig, 'bootstrapTokenFile'>;
+  config: EdgeOptions['config'] & Pick<GatewayConfig, 'bootstrapTokenFile' | 'hostGraceMs'>;
   backend: GatewayBackend;
   version: string;
   logger: Logger;
@@ -53,6 +54,7 @@ export function createGatewayApp(options: GatewayAppOptions): GatewayApp {
   const closeServer = rememberSockets(server);
   let edge: Edge | undefined;
   let purging: KeyPurge | undefined;
+  let lostHosts: LostHostWatch | undefined;
   let closing: Promise<void> | undefined;
 
   registerReadiness(health, backend.probes);
@@ -75,6 +77,10 @@ export function createGatewayApp(options: GatewayAppOptions): GatewayApp {
     handle = opened.handle;
     edge = opened;
     purging = startKeyPurge(backend, { everyMs: tuning.purgeKeysMs, logger });
+    const { hostGraceMs: graceMs } = config;
+    const watch = { store: backend.lostHosts, announcer: ports.announcer, graceMs, everyMs: tuning.lostHostsMs };
+    lostHosts = new LostHostWatch({ ...watch, logger, clock });
+    lostHosts.start();
     logger.info('ready');
   };
   const started = deferred();
@@ -92,6 +98,7 @@ export function createGatewayApp(options: GatewayAppOptions): GatewayApp {
         await started.settled();
         await edge?.close();
         await purging?.stop();
+        await lostHosts?.stop();
         await closeServer();
         await backend.close();
       })();

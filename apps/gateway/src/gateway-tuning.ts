@@ -18,6 +18,8 @@ export interface GatewayTuning {
   retryMs: number;
   /** Time between two purges of old idempotency keys, ms. */
   purgeKeysMs: number;
+  /** Time between two looks for hosts that nobody holds any more, ms. */
+  lostHostsMs: number;
   outboxBounds: OutboxBounds;
   /** Numbers of the process itself beside those of the gateway. */
   processMetrics: boolean;
@@ -32,6 +34,7 @@ export const DEFAULT_TUNING: GatewayTuning = {
   loggedRefusals: 30,
   retryMs: 500,
   purgeKeysMs: 600_000,
+  lostHostsMs: 1_000,
   outboxBounds: DEFAULT_OUTBOX_BOUNDS,
   processMetrics: true,
 };

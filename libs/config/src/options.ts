@@ -269,7 +269,7 @@ const RETENTION = {
   }),
   GANTRY_HOST_GRACE_MS: withDefault(2 * MINUTE_MS, {
     description: 'How long a host may be without a worker before its active runs are given up as sandbox.lost.',
-    readBy: ['gateway', 'worker'],
+    readBy: ['gateway'],
     schema: integer(1_000, 7 * DAY_MS),
     unit: 'ms',
   }),

@@ -42,7 +42,6 @@ export interface WorkerConfig {
     sweepMs: number;
   };
   diskWarnFreePercent: number;
-  hostGraceMs: number;
   leaseMs: number;
   reconcileMs: number;
   idempotencyTtlMs: number;
@@ -78,7 +77,6 @@ export function loadWorkerConfig(env: Environment): WorkerConfig {
       sweepMs: values.GANTRY_RETENTION_SWEEP_MS,
     },
     diskWarnFreePercent: values.GANTRY_DISK_WARN_FREE_PERCENT,
-    hostGraceMs: values.GANTRY_HOST_GRACE_MS,
     leaseMs: values.GANTRY_LEASE_MS,
     reconcileMs: values.GANTRY_RECONCILE_MS,
     idempotencyTtlMs: values.GANTRY_IDEMPOTENCY_TTL_MS,

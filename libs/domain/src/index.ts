@@ -6,6 +6,7 @@ export * from './events/event-store.port.js';
 export * from './events/page.js';
 export * from './hosts/host-channel.port.js';
 export * from './hosts/host-store.port.js';
+export * from './hosts/lost-host-store.port.js';
 export * from './identity/token-store.port.js';
 export * from './live/announcer.port.js';
 export * from './live/live-bus.port.js';

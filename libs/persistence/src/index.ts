@@ -5,6 +5,7 @@ export { namesOfPendingMigrations } from './pending-migrations.js';
 export { instanceId } from './instance.js';
 export { PgEventStore } from './events/pg-event-store.adapter.js';
 export { PgHostStore } from './hosts/pg-host-store.adapter.js';
+export { PgLostHostStore } from './hosts/pg-lost-host-store.adapter.js';
 export { PgTokenDirectory } from './identity/pg-token-directory.adapter.js';
 export { hashToken, PgTokenStore } from './identity/pg-token-store.adapter.js';
 export { PgPermissionStore } from './permissions/pg-permission-store.adapter.js';

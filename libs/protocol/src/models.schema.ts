@@ -64,6 +64,10 @@ export const runInfo = z.object({
   status: z.enum(RUN_STATUSES),
   title: z.string().describe('First line of the prompt or the command'),
   position: z.int().optional().describe('0 for the next one of its lane; only while queued'),
+  blocked_by: z
+    .literal('host.unavailable')
+    .optional()
+    .describe('No worker holds its host now; it goes on when one does'),
   queued_at: timestamp,
   started_at: timestamp.optional(),
   finished_at: timestamp.optional(),

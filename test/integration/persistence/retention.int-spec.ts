@@ -1,7 +1,7 @@
 // Caps on output, and what is deleted by itself, on a real Postgres.
 import { newId } from '#kernel';
 import type { ClaimedRun, OutputCommit, ProcessRecord, ProjectRecord } from '#domain';
-import { PgRetentionStore } from '#persistence';
+import { PgLostHostStore, PgRetentionStore } from '#persistence';
 import { claimFirst, createFixture, createProject, fenceOf, newCommand, type Fixture } from './persistence-fixture.js';
 
 let fixture: Fixture;
@@ -273,4 +273,42 @@ it('RET-8 a deleted project with much history goes in batches', async () => {
   expect(await chunksOf(started)).toEqual([]);
   expect(await fixture.database.db.client.event.count({ where: { projectId: started.project.projectId } })).toBe(0);
   expect(await fixture.database.db.client.project.count({ where: { id: started.project.projectId } })).toBe(0);
+});
+
+it('RET-14 what is given up is ended once, and the worker that had it changes nothing any more', async () => {
+  const { client } = fixture.database.db;
+  const { hostId } = fixture.lease;
+  const started = await startCommand();
+  const waiting = await fixture.runs.enqueueCommand(newCommand(fixture, started.project.projectId));
+  const lost = new PgLostHostStore(fixture.database.db);
+  expect(await lost.giveUp([hostId], 1_000)).toEqual([]);
+  const past = new Date(Date.now() - 5_000);
+  await client.host.update({ where: { id: hostId }, data: { leaseUntil: past, lastSeenAt: past } });
+  expect(await lost.unheld()).toMatchObject([{ hostId }]);
+  expect(await lost.giveUp([hostId], 60_000)).toEqual([]);
+  const announced = (await Promise.all([1, 2, 3].map(() => lost.giveUp([hostId], 1_000)))).flat();
+  const ends = announced
+    .flatMap(({ events }) => events)
+    .filter(({ type, runId }) => type === 'run.finished' && runId === runIdOf(started));
+  expect(ends).toHaveLength(1);
+  expect(await fixture.runs.find(runIdOf(started))).toMatchObject({ status: 'failed', errorCode: 'sandbox.lost' });
+  expect(await fixture.runs.find(waiting.result.run.runId)).toMatchObject({ status: 'dispatched', startedAt: null });
+  expect(await client.process.findUnique({ where: { id: started.process.processId } })).toMatchObject({
+    state: 'lost',
+  });
+  await expect(fixture.execution.commitOutput(commitOf(started, 0, [5]))).rejects.toMatchObject({
+    code: 'write.fenced',
+  });
+  await expect(finish(started)).rejects.toMatchObject({ code: 'write.fenced' });
+  const again = await fixture.hosts.acquire({
+    engineId: 'engine-1',
+    holderId: newId(),
+    leaseMs: 60_000,
+    maxRuns: 4,
+    projectRoots: ['/srv'],
+    info: {},
+  });
+  expect(again).toBeDefined();
+  expect(await fixture.hosts.find(hostId)).toMatchObject({ held: true, lostAt: null });
+  expect(await lost.giveUp([hostId], 1_000)).toEqual([]);
 });

@@ -47,8 +47,12 @@ export class HealthGateway {
   /** Not part of readiness: a gateway without a worker still takes work, which waits. */
   private async workers(): Promise<Check> {
     try {
-      const held = (await this.hosts.list()).filter((host) => host.held).length;
-      return held > 0 ? { ok: true } : { ok: false, message: 'No worker holds a host: runs wait.' };
+      const hosts = await this.hosts.list();
+      if (!hosts.some(({ held }) => held)) return { ok: false, message: 'No worker holds a host: runs wait.' };
+      const lost = hosts.filter(({ lostAt }) => lostAt !== null);
+      if (lost.length === 0) return { ok: true };
+      const names = lost.map(({ hostId, lostAt }) => `${hostId} (since ${lostAt?.toISOString()})`).join(', ');
+      return { ok: false, message: `host.unavailable: no worker holds ${names}; what is queued there waits.` };
     } catch (error) {
       return { ok: false, message: toAppError(error).message };
     }

@@ -7,6 +7,7 @@ const host = (hostId: string, maxRuns: number, held = true, projectRoots = ['/sr
   engineId: hostId,
   epoch: 1,
   held,
+  lostAt: null,
   maxRuns,
   projectRoots,
 });

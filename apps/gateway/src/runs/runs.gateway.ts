@@ -1,6 +1,6 @@
 // Client events about runs: queueing prompts and commands, stopping them, listing them and the conversations they belong to.
 import { Inject, Injectable } from '@nestjs/common';
-import type { NewCommand, RunRecord, RunStore } from '#domain';
+import { type HostStore, isFinal, type NewCommand, type RunRecord, type RunStore } from '#domain';
 import { AppError, DEFAULT_LANE, isAppError, newId } from '#kernel';
 import { type ClientData, type ClientRequest, LIMITS } from '#protocol';
 import { CommitAnnouncer } from '../live/commit-announcer.js';
@@ -22,6 +22,8 @@ type Events =
   | 'run_cancel'
   | 'agent_kill';
 
+const BLOCKED = { blocked_by: 'host.unavailable' } as const;
+
 @Injectable()
 export class RunsGateway {
   readonly handlers: EventHandlers<Events> = {
@@ -40,6 +42,7 @@ export class RunsGateway {
     @Inject(PORT.runs) private readonly runs: RunStore,
     private readonly announcer: CommitAnnouncer,
     @Inject(SETTINGS) private readonly settings: FeatureSettings,
+    @Inject(PORT.hosts) private readonly hosts: HostStore,
   ) {}
 
   private async execute(request: ClientRequest<'execute'>, context: ProjectContext): Promise<ClientData<'execute'>> {
@@ -102,7 +105,8 @@ export class RunsGateway {
   private async one(runId: string): Promise<ClientData<'run_get'>> {
     const found = await this.runs.findQueued(runId);
     if (found === undefined) throw new AppError('run.not_found', 'There is no such run.');
-    return toRunInfo(found);
+    const blocked = !isFinal(found.run.status) && (await this.isHostAway(found.run));
+    return { ...toRunInfo(found), ...(blocked ? BLOCKED : {}) };
   }
 
   private async list(request: ClientRequest<'run_list'>): Promise<ClientData<'run_list'>> {
@@ -111,7 +115,17 @@ export class RunsGateway {
       limit,
       ...(cursor === undefined ? {} : { cursor }),
     });
-    return { runs: items.map(toRunInfo), ...(nextCursor === undefined ? {} : { next_cursor: nextCursor }) };
+    const blocked = await this.isHostAway(items[0]?.run);
+    const runs = items.map((item) => ({
+      ...toRunInfo(item),
+      ...(blocked && !isFinal(item.run.status) ? BLOCKED : {}),
+    }));
+    return { runs, ...(nextCursor === undefined ? {} : { next_cursor: nextCursor }) };
+  }
+
+  /** All runs of a project have one host. */
+  private async isHostAway(run: RunRecord | undefined): Promise<boolean> {
+    return run !== undefined && (await this.hosts.find(run.hostId))?.held === false;
   }
 
   private async cancel(runId: string, { user }: ProjectContext): Promise<ClientData<'run_cancel'>> {

@@ -9,6 +9,7 @@ interface HostRow {
   engine_id: string;
   epoch: bigint;
   held: boolean;
+  lost_at: Date | null;
   max_runs: number;
   info: { project_roots?: string[] };
 }
@@ -18,6 +19,7 @@ const toHost = (row: HostRow): HostRecord => ({
   engineId: row.engine_id,
   epoch: Number(row.epoch),
   held: row.held,
+  lostAt: row.lost_at,
   maxRuns: row.max_runs,
   projectRoots: row.info.project_roots ?? [],
 });
@@ -37,7 +39,7 @@ export class PgHostStore implements HostStore {
       await tx.$executeRaw`INSERT INTO host (id, engine_id) VALUES (${newId()}::uuid, ${request.engineId})
         ON CONFLICT (engine_id) DO NOTHING`;
       const [row] = await tx.$queryRaw<{ id: string; epoch: bigint }[]>`
-        UPDATE host SET epoch = epoch + 1, holder_id = ${request.holderId}::uuid, max_runs = ${request.maxRuns},
+        UPDATE host SET epoch = epoch + 1, holder_id = ${request.holderId}::uuid, max_runs = ${request.maxRuns}, lost_at = NULL,
           lease_until = clock_timestamp() + make_interval(secs => ${request.leaseMs / 1000}::float8),
           info = ${JSON.stringify(storable({ ...request.info, project_roots: request.projectRoots }))}::jsonb, last_seen_at = clock_timestamp()
         WHERE engine_id = ${request.engineId}
@@ -65,7 +67,7 @@ export class PgHostStore implements HostStore {
 
   async list(): Promise<HostRecord[]> {
     const rows = await this.db.run(
-      (client) => client.$queryRaw<HostRow[]>`SELECT id, engine_id, epoch, max_runs, info,
+      (client) => client.$queryRaw<HostRow[]>`SELECT id, engine_id, epoch, max_runs, info, lost_at,
         (holder_id IS NOT NULL AND lease_until > clock_timestamp()) AS held FROM host ORDER BY created_at, id`,
     );
     return rows.map(toHost);
