@@ -2,7 +2,10 @@
 import { runScenario } from './run-scenario.ts';
 import type { Scenario } from './scenario.ts';
 import { postgresRestart } from './scenarios/postgres-restart.ts';
+import { questionOutlivesEverything } from './scenarios/question-outlives-everything.ts';
 import { redisAmnesia } from './scenarios/redis-amnesia.ts';
+import { streamResume } from './scenarios/stream-resume.ts';
+import { torture } from './scenarios/torture.ts';
 import { workerMassacre } from './scenarios/worker-massacre.ts';
 import { zombieFence } from './scenarios/zombie-fence.ts';
 import { type PostgresProcess, startPostgresProcess } from './stack/postgres-process.ts';
@@ -27,3 +30,6 @@ it('CHS-10 worker-massacre', () => keepsItsPromises(workerMassacre));
 it('CHS-11 zombie-fence', () => keepsItsPromises(zombieFence));
 it('CHS-12 redis-amnesia', () => keepsItsPromises(redisAmnesia));
 it('CHS-13 postgres-restart', () => keepsItsPromises(postgresRestart));
+it('CHS-14 stream-resume', () => keepsItsPromises(streamResume));
+it('CHS-15 question-outlives-everything', () => keepsItsPromises(questionOutlivesEverything));
+it('CHS-16 torture', () => keepsItsPromises(torture));

@@ -4,7 +4,8 @@ import { parseArgs } from 'node:util';
 import { SCENARIOS } from './catalog.ts';
 import { conclusion, table } from './report.ts';
 import { isKept, type Outcome, runScenario } from './run-scenario.ts';
-import { startPostgresProcess } from './stack/postgres-process.ts';
+import type { ChaosStack } from './stack/chaos-stack.ts';
+import { type PostgresProcess, startPostgresProcess } from './stack/postgres-process.ts';
 
 const USAGE = 2;
 const NAMES = SCENARIOS.map(({ name }) => name);
@@ -41,11 +42,13 @@ async function chaos({ seed, scale, only }: Request): Promise<void> {
   console.log(`seed ${seed}, scale ${scale}`);
   const postgres = await startPostgresProcess();
   const outcomes: Outcome[] = [];
+  const standing = new Set<ChaosStack>();
+  takeDownAtSignals(standing, postgres);
   try {
     for (const scenario of SCENARIOS.filter(({ name }) => only.includes(name))) {
       console.log(`${scenario.name}: ${scenario.summary}`);
       const say = (text: string): void => console.log(`  ${text}`);
-      const outcome = await runScenario(scenario, { seed, scale, postgres, say });
+      const outcome = await runScenario(scenario, { seed, scale, postgres, say, standing });
       outcomes.push(outcome);
       console.log(`  ${isKept(outcome) ? 'kept' : 'BROKEN'} after ${outcome.seconds.toFixed(0)} s`);
       if (outcome.error !== undefined) console.error(outcome.error);
@@ -55,6 +58,18 @@ async function chaos({ seed, scale, only }: Request): Promise<void> {
   }
   console.log(`\n${table(outcomes)}\n\n${conclusion(outcomes, seed)}`);
   process.exitCode = outcomes.every(isKept) ? 0 : 1;
+}
+
+/** Leaves nothing running when a person has seen enough. */
+function takeDownAtSignals(standing: ReadonlySet<ChaosStack>, postgres: PostgresProcess): void {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      console.error(`Stopped by ${signal}; taking the stack down.`);
+      void Promise.all([...standing].map((stack) => stack.close()))
+        .then(() => postgres.close())
+        .finally(() => process.exit(130));
+    });
+  }
 }
 
 if (process.argv.includes('--help')) console.log(HELP);

@@ -14,6 +14,8 @@ export interface Settings {
   scale: number;
   postgres: PostgresProcess;
   say: (text: string) => void;
+  /** Stacks that stand now, for who must take them down in a hurry. */
+  standing?: Set<ChaosStack>;
 }
 
 export interface Outcome {
@@ -32,7 +34,7 @@ export const isKept = ({ findings, error }: Outcome): boolean =>
 export const EVIDENCE_FOLDER = join('test-results', 'chaos');
 
 export async function runScenario(scenario: Scenario, settings: Settings): Promise<Outcome> {
-  const { seed, scale, postgres, say } = settings;
+  const { seed, scale, postgres, say, standing } = settings;
   const startedAt = performance.now();
   const stacks: ChaosStack[] = [];
   const random = new Seeded(seed).fork(scenario.name);
@@ -44,6 +46,7 @@ export async function runScenario(scenario: Scenario, settings: Settings): Promi
     stack: async (options = {}) => {
       const stack = await ChaosStack.start({ ...options, postgres, random: random.fork(`stack/${stacks.length}`) });
       stacks.push(stack);
+      standing?.add(stack);
       return stack;
     },
   };
@@ -54,7 +57,10 @@ export async function runScenario(scenario: Scenario, settings: Settings): Promi
     outcome.error = error;
   }
   if (!isKept(outcome)) outcome.evidence = keepEvidence(outcome, settings, stacks);
-  for (const stack of stacks) await stack.close();
+  for (const stack of stacks) {
+    standing?.delete(stack);
+    await stack.close();
+  }
   outcome.seconds = (performance.now() - startedAt) / 1000;
   return outcome;
 }

@@ -38,7 +38,7 @@ async function changesBy({ database }: ChaosStack, app: string, since: Date): Pr
 }
 
 async function run({ random, size, stack: newStack, say }: Ground): Promise<Finding[]> {
-  const rounds = size(10, 2);
+  const rounds = size(10, 1);
   const stack = await newStack({ workerEnv: { GANTRY_LEASE_MS: String(LEASE_MS) } });
   await audit(stack);
   const load = await Load.open(stack, random, 3);

@@ -37,11 +37,7 @@ type Kind = 'gateway' | 'worker';
 const PORT_OPTION: Record<Kind, string> = { gateway: 'GATEWAY_PORT', worker: 'WORKER_PORT' };
 const TAKE_OVER_MS = 60_000;
 
-interface Ways {
-  postgres: FaultProxy;
-  redis: FaultProxy;
-  docker: FaultProxy;
-}
+type Ways = Record<'postgres' | 'redis' | 'docker', FaultProxy>;
 
 interface Parts {
   postgres: PostgresProcess;
@@ -62,6 +58,7 @@ export class ChaosStack {
   readonly #parts: Parts;
   readonly #others: Instance[] = [];
   readonly #sockets: LiveSocket[] = [];
+  readonly #ownWays: FaultProxy[] = [];
 
   private constructor(parts: Parts) {
     this.#parts = parts;
@@ -89,7 +86,7 @@ export class ChaosStack {
     });
     const stack = new ChaosStack({ postgres, redis, database, ways, dataDir, adminToken, plans, random });
     try {
-      if (agents) await Promise.all([stack.#startOther('demo-model'), stack.#startOther('broker')]);
+      if (agents) await Promise.all([stack.startOther('demo-model'), stack.startOther('broker')]);
       const services = [
         ...Array.from({ length: workers }, () => stack.startWorker()),
         ...Array.from({ length: gateways }, () => stack.startGateway()),
@@ -130,10 +127,22 @@ export class ChaosStack {
     return this.#startInstance('gateway', env, this.gateways);
   }
 
+  /** A way to Redis of its own for services that are started with `env`. */
+  async redisWay(): Promise<{ proxy: FaultProxy; env: Record<string, string> }> {
+    const { redis, random } = this.#parts;
+    const proxy = await tcpWay(redis.url, random.fork(`way/own/${this.#ownWays.length}`));
+    this.#ownWays.push(proxy);
+    return { proxy, env: { REDIS_URL: through(redis.url, proxy) } };
+  }
+
   /** Sends the signal and resolves when the process is gone; gives its exit code. */
   async kill(instance: Instance, signal: NodeJS.Signals = 'SIGKILL'): Promise<number | null> {
     instance.alive = false;
     return instance.process.kill(signal);
+  }
+
+  async killOther(name: 'demo-model' | 'broker'): Promise<void> {
+    await Promise.all(this.#others.filter((each) => each.name === name && each.alive).map((each) => this.kill(each)));
   }
 
   /** Who holds the host with a newer lease than `afterEpoch`, once somebody does. */
@@ -170,7 +179,7 @@ export class ChaosStack {
     await Promise.all(this.#sockets.map((socket) => socket.close()));
     await Promise.all([...this.gateways, ...this.workers, ...this.#others].map((each) => this.kill(each)));
     const { postgres, redis, database, ways, plans, dataDir } = this.#parts;
-    await Promise.all([ways.postgres.close(), ways.redis.close(), ways.docker.close()]);
+    await Promise.all([...Object.values(ways), ...this.#ownWays].map((way) => way.close()));
     await postgres.start();
     await removeSandboxes(database, plans['worker']?.env ?? {});
     await database.close();
@@ -192,7 +201,8 @@ export class ChaosStack {
     return instance;
   }
 
-  async #startOther(name: 'demo-model' | 'broker'): Promise<void> {
+  /** Starts the demo model or the broker (again). */
+  async startOther(name: 'demo-model' | 'broker'): Promise<void> {
     const plan = this.#parts.plans[name];
     if (plan === undefined) throw new Error(`${name} has no plan`);
     const args = plan.args === undefined ? {} : { args: plan.args };
@@ -208,19 +218,10 @@ async function openWays(facts: {
   dataDir: string;
   random: Seeded;
 }): Promise<Ways> {
-  const tcp = (url: string, name: string): Promise<FaultProxy> => {
-    const { hostname, port } = new URL(url);
-    const random = facts.random.fork(`way/${name}`);
-    return FaultProxy.start({
-      listen: { port: 0 },
-      target: { host: hostname, port: Number(port) },
-      random: () => random.next(),
-    });
-  };
   const random = facts.random.fork('way/docker');
   return {
-    postgres: await tcp(facts.databaseUrl, 'postgres'),
-    redis: await tcp(facts.redisUrl, 'redis'),
+    postgres: await tcpWay(facts.databaseUrl, facts.random.fork('way/postgres')),
+    redis: await tcpWay(facts.redisUrl, facts.random.fork('way/redis')),
     docker: await FaultProxy.start({
       listen: { path: join(facts.dataDir, 'docker.sock') },
       target: { path: testEnv().dockerSocket },
@@ -229,8 +230,14 @@ async function openWays(facts: {
   };
 }
 
+function tcpWay(url: string, random: Seeded): Promise<FaultProxy> {
+  const { hostname, port } = new URL(url);
+  const target = { host: hostname, port: Number(port) };
+  return FaultProxy.start({ listen: { port: 0 }, target, random: () => random.next() });
+}
+
 /** The same address by way of a proxy. */
-export function through(address: string, { port }: FaultProxy): string {
+function through(address: string, { port }: FaultProxy): string {
   const url = new URL(address);
   url.hostname = '127.0.0.1';
   url.port = String(port);

@@ -36,6 +36,7 @@ export class Load {
   readonly projects: LoadProject[] = [];
   readonly #stack: ChaosStack;
   readonly #random: Seeded;
+  #extra = 0;
 
   private constructor(stack: ChaosStack, random: Seeded) {
     this.#stack = stack;
@@ -68,6 +69,24 @@ export class Load {
       });
       project.entries.push({ id, lane: 'agents', runId: runId as string });
     }
+  }
+
+  /** Queues one command beside the ledger; gives its run. */
+  async command({ projectId, client }: LoadProject, command: string, parallel = false): Promise<string> {
+    const key = `${projectId}/command/${this.#extra}`;
+    this.#extra += 1;
+    const request = { project_id: projectId, command, parallel, timeout_ms: 3_600_000, idempotency_key: key };
+    const { run_id: runId } = await client.call('execute_command', request);
+    return runId as string;
+  }
+
+  /** What a command prints, in a lane of its own. */
+  async look(project: LoadProject, command: string): Promise<string> {
+    const runId = await this.command(project, command, true);
+    const over = `id = '${runId}' AND status NOT IN ${UNFINISHED}`;
+    await until('the command has ended', async () => (await this.#count(over)) === 1, 60_000);
+    const request = { command_session_id: `cmd-${runId}` };
+    return String((await project.client.call('get_command_output', request))['output']);
   }
 
   get acknowledged(): number {
