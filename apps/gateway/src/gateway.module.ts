@@ -8,15 +8,16 @@ import { CommitAnnouncer } from './live/commit-announcer.js';
 import { FeedHub } from './live/feed-hub.js';
 import { PermissionsGateway } from './permissions/permissions.gateway.js';
 import { type FeatureSettings, type GatewayPorts, LOGGER, PORT, SETTINGS } from './ports.js';
-import { ProjectJoin } from './projects/project-join.js';
-import { ProjectLifecycle } from './projects/project-lifecycle.js';
-import { ProjectsGateway } from './projects/projects.gateway.js';
 import type { RestSettings } from './rest/rest-settings.js';
 import { REST_CONTROLLERS, restProviders } from './rest/rest.providers.js';
+import { ProjectJoin } from './projects/project-join.js';
+import { ProjectLifecycle } from './projects/project-lifecycle.js';
+import { ProjectWaker } from './projects/project-waker.js';
+import { ProjectsGateway } from './projects/projects.gateway.js';
+import { QueueGateway } from './runs/queue.gateway.js';
 import { RunsGateway } from './runs/runs.gateway.js';
 import { RunControlGateway } from './sessions/run-control.gateway.js';
 import { SessionsGateway } from './sessions/sessions.gateway.js';
-import { ProjectWaker } from './projects/project-waker.js';
 import { StreamsGateway } from './streams/streams.gateway.js';
 import { AccessPolicy } from './transport/access.js';
 import { checkHandlers, HANDLERS } from './transport/handler-table.js';
@@ -47,17 +48,19 @@ const handlerTable: FactoryProvider<HandlerTable> = {
     HealthGateway,
     RunControlGateway,
     SessionsGateway,
+    QueueGateway,
   ],
   useFactory: (
     projects: ProjectsGateway,
     runs: RunsGateway,
     history: HistoryGateway,
     streams: StreamsGateway,
-    ...[permissions, health, control, sessions]: [
+    ...[permissions, health, control, sessions, queue]: [
       PermissionsGateway,
       HealthGateway,
       RunControlGateway,
       SessionsGateway,
+      QueueGateway,
     ]
   ): HandlerTable => {
     const table = {
@@ -69,8 +72,9 @@ const handlerTable: FactoryProvider<HandlerTable> = {
       ...health.handlers,
       ...control.handlers,
       ...sessions.handlers,
+      ...queue.handlers,
     } satisfies HandlerTable;
-    const parts = [projects, runs, history, streams, permissions, health, control, sessions];
+    const parts = [projects, runs, history, streams, permissions, health, control, sessions, queue];
     checkHandlers(parts.map(({ handlers }) => handlers));
     return table;
   },
@@ -96,15 +100,16 @@ export class GatewayModule {
         { provide: AccessPolicy, useValue: new AccessPolicy(ports) },
         { provide: ProjectJoin, useValue: new ProjectJoin(hub, ports, report) },
         { provide: ProjectLifecycle, useValue: new ProjectLifecycle(ports, announcer, settings, report) },
+        { provide: ProjectWaker, useValue: new ProjectWaker({ hostClient: ports.hostClient, report }) },
         ProjectsGateway,
         RunsGateway,
         HistoryGateway,
-        { provide: ProjectWaker, useValue: new ProjectWaker({ hostClient: ports.hostClient, report }) },
         StreamsGateway,
         PermissionsGateway,
         HealthGateway,
         RunControlGateway,
         SessionsGateway,
+        QueueGateway,
         handlerTable,
       ],
     };

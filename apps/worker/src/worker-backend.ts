@@ -110,6 +110,7 @@ function partsOf(options: BackendOptions, { db, redis, hosts, metrics, instance 
       maxRuns: maxConcurrent,
       leaseMs: config.leaseMs,
       reconcileMs: config.reconcileMs,
+      parkAfterMs: config.runs.parkAfterMs,
       bounds: PATIENCE,
       retention: {
         outputDays: config.output.retentionDays,
@@ -125,8 +126,8 @@ function partsOf(options: BackendOptions, { db, redis, hosts, metrics, instance 
     runs: new PgRunStore(db),
     projects: new PgProjectStore(db),
     hosts,
-    makeDrivers: (sandboxes) => createRunDrivers(drivers, sandboxes),
     retention: new PgRetentionStore(db),
+    makeDrivers: (sandboxes) => createRunDrivers(drivers, sandboxes),
     clock,
     logger,
     metrics,

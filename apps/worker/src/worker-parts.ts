@@ -31,6 +31,8 @@ export interface WorkerSettings {
   maxRuns: number;
   leaseMs: number;
   reconcileMs: number;
+  /** After so long a run that waits for a person leaves its lane to others, where its project says nothing; 0: never. */
+  parkAfterMs: number;
   bounds: PatienceBounds;
   retention: RetentionLimits & { sweepMs: number };
 }
@@ -61,8 +63,8 @@ export interface WorkerParts {
   runs: Pick<RunStore, 'find'>;
   projects: Pick<ProjectStore, 'find' | 'existing' | 'listDeleting' | 'finishDelete'>;
   hosts: HostStore;
-  announcer: Announcer;
   retention: RetentionStore;
+  announcer: Announcer;
   bus: LiveBus;
   hostServer: HostServer;
   queue: Pick<BullRunQueue, 'dispatch' | 'jobIds' | 'drop'>;

@@ -226,6 +226,13 @@ const RUNS = {
     schema: integer(500, 60_000),
     unit: 'ms',
   }),
+  GANTRY_PARK_AFTER_MS: withDefault(10 * MINUTE_MS, {
+    description:
+      'After so long a run that waits for an answer leaves its lane to others, unless its project says otherwise; 0 for never.',
+    readBy: ['worker'],
+    schema: integer(0, 365 * DAY_MS),
+    unit: 'ms',
+  }),
   GANTRY_RECONCILE_MS: withDefault(5_000, {
     description: 'Time between two comparisons of rows, jobs, containers and lanes.',
     readBy: ['worker'],

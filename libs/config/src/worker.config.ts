@@ -31,6 +31,8 @@ export interface WorkerConfig {
     timeoutMaxMs: number;
     warmAgentIdleMs: number;
     maxWarmAgents: number;
+    /** After so long a run that waits for a person leaves its lane to others, where its project says nothing; 0: never. */
+    parkAfterMs: number;
     spareAgents: boolean;
   };
   output: {
@@ -68,6 +70,7 @@ export function loadWorkerConfig(env: Environment): WorkerConfig {
       timeoutMaxMs: values.GANTRY_RUN_TIMEOUT_MAX_MS,
       warmAgentIdleMs: values.GANTRY_WARM_AGENT_IDLE_MS,
       maxWarmAgents: values.GANTRY_MAX_WARM_AGENTS,
+      parkAfterMs: values.GANTRY_PARK_AFTER_MS,
       spareAgents: values.GANTRY_SPARE_AGENTS,
     },
     output: {

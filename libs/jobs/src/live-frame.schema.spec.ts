@@ -17,7 +17,7 @@ const announcementOf = (texts: string[]): Announcement => ({
     createdAt: new Date(1_700_000_000_000 + index),
   })),
   dispatches: [],
-  queue: { projectId, revision: 4, lanes: [{ lane: 'main', activeRunId: newId(), queued: [] }] },
+  queue: { projectId, revision: 4, lanes: [{ lane: 'main', activeRunId: newId(), queued: [], queuedCount: 0 }] },
   wakeHostIds: [newId()],
 });
 

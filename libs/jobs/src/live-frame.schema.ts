@@ -37,14 +37,18 @@ const queue = z.object({
   projectId: z.string(),
   revision: z.int(),
   lanes: z.array(
-    z.object({
-      lane: z.string(),
-      activeRunId: z.string().optional(),
-      active: queuedActiveRun.optional(),
-      parked: z.array(queuedActiveRun).optional(),
-      paused: z.object({ since: time, by: z.string() }).optional(),
-      queued: z.array(z.object({ runId: z.string(), position: z.int(), kind: z.enum(RUN_KINDS), title: z.string() })),
-    }),
+    z
+      .object({
+        lane: z.string(),
+        activeRunId: z.string().optional(),
+        active: queuedActiveRun.optional(),
+        parked: z.array(queuedActiveRun).optional(),
+        paused: z.object({ since: time, by: z.string() }).optional(),
+        queued: z.array(z.object({ runId: z.string(), position: z.int(), kind: z.enum(RUN_KINDS), title: z.string() })),
+        queuedCount: z.int().optional(),
+      })
+      // An older version lists all and counts nothing.
+      .transform(({ queuedCount, ...lane }) => ({ ...lane, queuedCount: queuedCount ?? lane.queued.length })),
   ),
 });
 const announcement = z.object({

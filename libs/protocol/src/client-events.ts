@@ -1,6 +1,6 @@
 // The catalogue of events that a client may send: shape of the payload, shape of the ack's data, and the role it takes.
 import { z } from 'zod';
-import { RUN_STATUSES, type Role } from '#kernel';
+import { ANSWER_SOURCES, RUN_STATUSES, type Role } from '#kernel';
 import { claudeOptions } from './claude-options.schema.js';
 import { getEvents } from './get-events.js';
 import { LIMITS } from './limits.js';
@@ -32,6 +32,7 @@ import {
   title,
 } from './primitives.schema.js';
 import { projectSettingsPatch } from './project-settings.schema.js';
+import { ifBusy, priority, prompt, queueEvents } from './queue-events.js';
 import { runControlEvents, sessionEvents } from './session-events.js';
 
 interface ClientEventSpec {
@@ -47,10 +48,6 @@ const empty = z.object({});
 const path = z.string().min(1).max(LIMITS.maxPathLength).refine(isShowable, { message: SHOWABLE_RULE });
 const projectRef = z.strictObject({ project_id: id });
 const runRef = z.strictObject({ run_id: id });
-const byteLength = (text: string): number => new TextEncoder().encode(text).length;
-const prompt = argument.min(1).refine((text) => byteLength(text) <= LIMITS.maxPromptBytes, {
-  message: `must not exceed ${LIMITS.maxPromptBytes} bytes`,
-});
 const JSON_RULE = { message: 'must not contain NUL bytes or half surrogate pairs, nor be nested deeper than 64' };
 const toolInput = z.record(z.string(), z.unknown()).refine(isPassableJson, JSON_RULE);
 /** An image reference as Docker writes it: name[:tag][@digest], with an optional registry. */
@@ -163,6 +160,8 @@ const runEvents = {
       session_id: id.optional(),
       options: claudeOptions.optional(),
       lane: lane.optional(),
+      priority: priority.optional(),
+      if_busy: ifBusy.optional(),
       idempotency_key: idempotencyKey.optional(),
     }),
     data: queuedRun.extend({ session_id: id }),
@@ -179,6 +178,8 @@ const runEvents = {
         .describe('Inside the workspace, relative to it or absolute'),
       parallel: z.boolean().optional().describe('In a lane of its own, so that it starts at once'),
       timeout_ms: z.int().min(100).optional(),
+      priority: priority.optional(),
+      if_busy: ifBusy.optional(),
       idempotency_key: idempotencyKey.optional(),
     }),
     data: queuedRun.extend({ command_session_id: z.string(), shell_command: z.string() }),
@@ -238,7 +239,8 @@ const runEvents = {
     data: z.object({
       request_id: id,
       behavior: z.enum(['allow', 'deny']),
-      answered_by: z.object({ user_id: id, name: z.string() }),
+      answered_by: z.object({ user_id: id, name: z.string() }).optional().describe('Nobody where a rule answered'),
+      answered_via: z.enum(ANSWER_SOURCES),
       answered_at: timestamp,
       first: z.boolean().describe('Whether this answer was the one that counts'),
     }),
@@ -290,8 +292,8 @@ const streamEvents = {
     }),
     data: z.object({
       output: z.string(),
-      exit_code: z.int().optional(),
       gap: outputGap.optional().describe('What the marker in output stands for'),
+      exit_code: z.int().optional(),
       duration_ms: z.int().optional(),
       timestamp,
       command_id: z.string().optional(),
@@ -326,6 +328,7 @@ const serviceEvents = {
 export const CLIENT_EVENTS = {
   ...projectEvents,
   ...runEvents,
+  ...queueEvents,
   ...runControlEvents,
   ...sessionEvents,
   ...streamEvents,

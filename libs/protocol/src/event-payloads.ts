@@ -1,6 +1,14 @@
 // The payloads of durable events, by type. Agent messages carry the agent's own JSON beside the few fields clients need.
 import { z } from 'zod';
-import { FINAL_RUN_STATUSES, PROJECT_STATES, RUN_KINDS, RUN_STATUSES, WAIT_REASONS, type EventType } from '#kernel';
+import {
+  ANSWER_SOURCES,
+  FINAL_RUN_STATUSES,
+  PROJECT_STATES,
+  RUN_KINDS,
+  RUN_STATUSES,
+  WAIT_REASONS,
+  type EventType,
+} from '#kernel';
 import { permissionInfo, runError } from './models.schema.js';
 import { id, timestamp } from './primitives.schema.js';
 
@@ -47,6 +55,7 @@ export const EVENT_PAYLOADS = {
     status: z.enum(['answered', 'expired', 'cancelled', 'run_ended']),
     behavior: z.enum(['allow', 'deny']).optional(),
     answered_by: z.object({ user_id: id, name: z.string() }).optional(),
+    answered_via: z.enum(ANSWER_SOURCES).optional().describe("A person, the project's rules, or the clock"),
     message: z.string().optional(),
   }),
   'run.queued': z.object({ kind: z.enum(RUN_KINDS), lane: z.string(), title: z.string(), user_id: id }),
@@ -55,6 +64,13 @@ export const EVENT_PAYLOADS = {
     .object({
       status: z.enum(RUN_STATUSES).optional(),
       paused_since: timestamp.optional(),
+      parked_since: timestamp.optional().describe('With the status parked: its lane is free for others from now on'),
+      text: z.string().optional().describe('What a queued prompt says now, instead of its message.user'),
+      title: z.string().optional(),
+      options_changed: z.boolean().optional(),
+      position: z.int().optional().describe('Its new place in the queue of its lane, 0 for the next'),
+      user_id: id.optional().describe('Who changed it'),
+      user_name: z.string().optional(),
       attempt: z.int().optional().describe('The work of the run is begun again, for this time'),
       wait_ms: z.int().optional().describe('How long it waits before that'),
       wait_reason: z.enum(WAIT_REASONS).optional(),
@@ -85,7 +101,15 @@ export const EVENT_PAYLOADS = {
     })
     .describe('The agent goes on with a summary: asked for (manual), or by itself (auto)'),
   'project.state': z.object({ state: z.enum(PROJECT_STATES) }),
-  'project.updated': z.object({ name: z.string().optional() }).catchall(z.unknown()),
+  'project.updated': z
+    .object({
+      name: z.string().optional(),
+      lane: z.string().optional().describe('Was paused or resumed'),
+      paused: z.boolean().optional(),
+      user_id: id.optional(),
+      user_name: z.string().optional(),
+    })
+    .catchall(z.unknown()),
   'sandbox.started': z.object({ image: z.string(), ready_ms: z.int() }),
   'sandbox.lost': z.object({ reason: z.string() }),
   'project.deleted': z.object({ project_id: id, path: z.string() }),

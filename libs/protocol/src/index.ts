@@ -9,7 +9,6 @@ export * from './models.schema.js';
 export * from './output.schema.js';
 export * from './primitives.schema.js';
 export * from './project-settings.schema.js';
-export * from './project-settings.schema.js';
 export * from './rest-openapi.js';
 export * from './rest-problem.schema.js';
 export * from './rest-routes.js';

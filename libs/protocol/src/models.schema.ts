@@ -125,6 +125,7 @@ export const permissionInfo = z.object({
   suggestions: z.array(z.unknown()),
   status: z.enum(PERMISSION_STATUSES),
   created_at: timestamp,
+  expires_at: timestamp.optional().describe('When it counts as refused if nobody has answered'),
 });
 export type PermissionInfo = z.infer<typeof permissionInfo>;
 
@@ -146,7 +147,10 @@ export const queueLane = z.object({
   active: activeRun.optional(),
   parked: z.array(activeRun).optional().describe('Runs that wait for a person and have left the lane to others'),
   paused: z.object({ since: timestamp, by: id }).optional().describe('Nothing of the lane starts until lane_resume'),
-  queued: z.array(z.object({ run_id: id, position: z.int(), kind: z.enum(RUN_KINDS), title: z.string() })),
+  queued: z
+    .array(z.object({ run_id: id, position: z.int(), kind: z.enum(RUN_KINDS), title: z.string() }))
+    .describe('The beginning of the queue'),
+  queued_count: z.int().optional().describe('All that are queued; servers of before list all of them'),
 });
 export type QueueLane = z.infer<typeof queueLane>;
 

@@ -27,6 +27,9 @@ const UNSHOWABLE = /[\u0001-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u
 export const isShowable = (text: string): boolean => !UNSHOWABLE.test(text);
 export const SHOWABLE_RULE = 'must not contain control characters or ones that turn text';
 
+/** Bytes of a text in UTF-8. */
+export const byteLength = (text: string): number => new TextEncoder().encode(text).length;
+
 /** Text that ends up in an argument or a path. */
 export const argument = z
   .string()

@@ -260,7 +260,7 @@ it('GW-40 takes the first answer to a question and tells the others who gave it'
   const second = await respond(client, 'allow');
   expect([first.first, second.first]).toEqual([true, false]);
   expect(second).toMatchObject({ behavior: 'deny', answered_by: first.answered_by });
-  expect(first.answered_by.user_id).toBe(editor.hello.user.user_id);
+  expect(first.answered_by?.user_id).toBe(editor.hello.user.user_id);
   const closed = await editor.waitFor('event', ({ type }) => type === 'permission.closed');
   expect(closed.payload).toMatchObject({ status: 'answered', behavior: 'deny', answered_by: first.answered_by });
 });

@@ -122,7 +122,7 @@ it('DATA-14 bounds every page of history by bytes, and always gives its first ev
   }
   const { projectId } = project;
   const sessionId = result.run.sessionId ?? '';
-  const head = (await fixture.events.heads([projectId])).get(projectId) ?? 0;
+  const head = (await fixture.events.heads([projectId])).get(projectId)?.headSeq ?? 0;
   const store: PgEventStore = fixture.events;
   const bounds = { limit: 1000, maxBytes: 3000 };
   const newest = await store.newest(projectId, bounds);
@@ -147,7 +147,7 @@ it('DATA-14 pages history by key in both directions', async () => {
   for (let index = 0; index < 6; index += 1) {
     await fixture.runs.enqueuePrompt(newPrompt(fixture, project.projectId, { prompt: 'x'.repeat(1000) }));
   }
-  const head = (await fixture.events.heads([project.projectId])).get(project.projectId) ?? 0;
+  const head = (await fixture.events.heads([project.projectId])).get(project.projectId)?.headSeq ?? 0;
   const store: PgEventStore = fixture.events;
   const forwards = await store.after(project.projectId, 2, { ...ALL_EVENTS, limit: 3 });
   expect(forwards.events.map((event) => event.seq)).toEqual([3, 4, 5]);

@@ -1,5 +1,5 @@
 // One subscription per project, one query for all heads, and a bus that may be away.
-import type { LiveFrame } from '#domain';
+import type { LiveFrame, ProjectHeads } from '#domain';
 import { FeedHub } from './feed-hub.js';
 import type { FeedMember } from './membership.js';
 
@@ -32,10 +32,11 @@ class Heads {
   readonly heads = new Map<string, number>();
   failing = false;
 
-  async headsOf(projectIds: string[]): Promise<Map<string, number>> {
+  async headsOf(projectIds: string[]): Promise<Map<string, ProjectHeads>> {
     this.asked.push(projectIds);
     if (this.failing) throw new Error('the store is away');
-    return new Map([...this.heads].filter(([projectId]) => projectIds.includes(projectId)));
+    const known = [...this.heads].filter(([projectId]) => projectIds.includes(projectId));
+    return new Map(known.map(([projectId, headSeq]) => [projectId, { headSeq, queueRevision: 0 }]));
   }
 }
 

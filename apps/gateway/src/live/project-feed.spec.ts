@@ -78,12 +78,13 @@ class Watcher implements FeedMember {
   }
 }
 
-const announcementOf = (events: EventRecord[], headSeq?: number): LiveFrame => ({
+const announcementOf = (events: EventRecord[], headSeq?: number, queue?: QueueSnapshotRecord): LiveFrame => ({
   kind: 'announcement',
   announcement: {
     projectId: PROJECT,
     events,
     ...(headSeq === undefined ? {} : { headSeq }),
+    ...(queue === undefined ? {} : { queue }),
     dispatches: [],
     wakeHostIds: [],
   },
@@ -149,7 +150,7 @@ class Simulation {
         for (const watcher of [pick(this.watchers, action.pick)]) if (watcher) watcher.slow = action.kind === 'slow';
         return this.feed.catchUp();
       case 'tick':
-        return this.feed.refresh(this.log.head);
+        return this.feed.refresh({ headSeq: this.log.head, queueRevision: 0 });
     }
   }
 
@@ -177,7 +178,7 @@ it('GW-24 delivers every event once and in order under lost, repeated, late and 
         await simulation.apply(action);
       }
       for (const watcher of watchers) watcher.slow = false;
-      await feed.refresh(log.head);
+      await feed.refresh({ headSeq: log.head, queueRevision: 0 });
       await schedule.waitFor(feed.settled());
       for (const watcher of watchers) expect(watcher.seen).toEqual(range(watcher.joinedAt + 1, log.head));
     }),
@@ -191,7 +192,7 @@ it('GW-24 does not read when nothing is missing', async () => {
   const watcher = new Watcher(0);
   feed.add(watcher);
   feed.frame(announcementOf(log.commit(5)));
-  await feed.refresh(log.head);
+  await feed.refresh({ headSeq: log.head, queueRevision: 0 });
   expect(watcher.seen).toEqual(range(1, 5));
   expect(log.reads).toBe(0);
 });
@@ -208,7 +209,7 @@ it('GW-24 tries again with the next word after the store failed, and tells of it
   await feed.settled();
   expect(problems).toHaveLength(1);
   log.failing = false;
-  await feed.refresh(2);
+  await feed.refresh({ headSeq: 2, queueRevision: 0 });
   await feed.settled();
   expect(watcher.seen).toEqual([1, 2]);
 });
@@ -287,16 +288,17 @@ it('GW-32 asks a watcher that is more than a thousand events behind to join agai
   expect(near.resyncs).toBe(0);
 });
 
-it('GW-29 tells the queue again when a word was lost, and only then', async () => {
+it('GW-29, QUE-13 tells the queue again when a word of it was lost, though no event was, and only then', async () => {
   const log = new EventLog();
   const feed = feedOf(log, () => undefined, 4);
   const watcher = new Watcher(0);
   feed.add(watcher);
-  feed.frame(announcementOf(log.commit(1)));
-  await feed.refresh(log.head);
+  feed.frame(announcementOf(log.commit(1), undefined, queueAt(3)));
+  const { head: headSeq } = log;
+  await feed.refresh({ headSeq, queueRevision: 3 });
   expect(watcher.queues).toEqual([]);
-  log.commit(1);
-  await feed.refresh(log.head);
+  await feed.refresh({ headSeq, queueRevision: 4 });
+  await feed.refresh({ headSeq, queueRevision: 4 });
   expect(watcher.queues).toEqual([4]);
 });
 

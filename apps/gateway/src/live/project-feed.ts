@@ -1,5 +1,5 @@
 // What happens in one project, for all clients of this gateway that watch it: frames of the bus, and the store where frames are missing (R16).
-import type { EventStore, LiveFrame, RunStore } from '#domain';
+import type { EventStore, LiveFrame, ProjectHeads, RunStore } from '#domain';
 import { EpochFilter } from './epoch-filter.js';
 import type { FeedMember, MembershipFeed } from './membership.js';
 
@@ -18,6 +18,8 @@ export class ProjectFeed implements MembershipFeed {
   private readonly epochs = new EpochFilter();
   /** Newest sequence number heard of. */
   private head = 0;
+  /** Newest revision of the queue that was passed on. */
+  private queueRevision = 0;
   private catching: Promise<void> | undefined;
 
   constructor(
@@ -49,7 +51,8 @@ export class ProjectFeed implements MembershipFeed {
     if (frame.kind === 'delta' && !this.epochs.admits(frame.delta)) return;
     for (const member of [...this.members]) member.frame(frame);
     if (frame.kind !== 'announcement') return;
-    const { events, headSeq } = frame.announcement;
+    const { events, headSeq, queue } = frame.announcement;
+    this.queueRevision = Math.max(this.queueRevision, queue?.revision ?? 0);
     this.heardOf(Math.max(headSeq ?? 0, ...events.map(({ seq }) => seq)));
   }
 
@@ -59,12 +62,11 @@ export class ProjectFeed implements MembershipFeed {
     this.catchUp();
   }
 
-  /** A word may have been lost (reconnection, timer): streams look for themselves, and the queue is told again. */
-  async refresh(headSeq: number): Promise<void> {
+  /** A word may have been lost (reconnection, timer): streams look for themselves, and a queue that has changed is told again. */
+  async refresh({ headSeq, queueRevision }: ProjectHeads): Promise<void> {
     for (const runId of [...this.outputListeners.keys()]) this.wakeOutput(runId);
-    const missed = headSeq > this.head;
     this.heardOf(headSeq);
-    if (missed) await this.refreshQueue();
+    if (queueRevision > this.queueRevision) await this.refreshQueue();
   }
 
   /** The project is not in the store any more. */
@@ -134,6 +136,7 @@ export class ProjectFeed implements MembershipFeed {
   private async refreshQueue(): Promise<void> {
     try {
       const queue = await this.stores.runs.queue(this.projectId);
+      this.queueRevision = Math.max(this.queueRevision, queue.revision);
       for (const member of [...this.members]) member.queue(queue);
     } catch (error) {
       this.report(error, this.projectId);

@@ -16,6 +16,7 @@ export const toPermissionInfo = (request: PermissionRecord): PermissionInfo => (
   suggestions: request.suggestions,
   status: request.status,
   created_at: request.createdAt.toISOString(),
+  ...(request.expiresAt === null ? {} : { expires_at: request.expiresAt.toISOString() }),
 });
 
 /** What a question is cut by: the rest of it is small. */

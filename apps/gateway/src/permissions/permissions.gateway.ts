@@ -50,13 +50,15 @@ export class PermissionsGateway {
       }),
     );
     const { answer, answeredBy, closedAt } = record;
-    if (answer === null || answeredBy === null || closedAt === null) {
+    if (answer === null || closedAt === null) {
       throw new AppError('internal.unexpected', 'An answered question carries no answer.');
     }
     return {
       request_id: record.requestId,
       behavior: answer.behavior,
-      answered_by: { user_id: answeredBy.userId, name: answeredBy.name },
+      ...(answeredBy === null ? {} : { answered_by: { user_id: answeredBy.userId, name: answeredBy.name } }),
+      // Rows of older versions do not say: then it was a person.
+      answered_via: record.answeredVia ?? 'person',
       answered_at: closedAt.toISOString(),
       first,
     };

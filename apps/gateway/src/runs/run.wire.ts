@@ -2,6 +2,7 @@
 import {
   type QueuedActiveRun,
   type QueuedRun,
+  type QueueLaneRecord,
   type QueueSnapshotRecord,
   type RunRecord,
   runTitle,
@@ -62,14 +63,17 @@ const outcomeOf = (run: RunRecord): Partial<RunInfo> => ({
 export const toQueueSnapshot = (queue: QueueSnapshotRecord): QueueSnapshot => ({
   project_id: queue.projectId,
   revision: queue.revision,
-  lanes: queue.lanes.map(({ lane, activeRunId, active, parked, paused, queued }) => ({
-    lane,
-    ...(activeRunId === undefined ? {} : { active_run_id: activeRunId }),
-    ...(active === undefined ? {} : { active: toActiveRun(active) }),
-    ...(parked === undefined ? {} : { parked: parked.map(toActiveRun) }),
-    ...(paused === undefined ? {} : { paused: { since: isoOf(paused.since), by: paused.by } }),
-    queued: queued.map(({ runId, ...rest }) => ({ run_id: runId, ...rest })),
-  })),
+  lanes: queue.lanes.map(toQueueLane),
+});
+
+export const toQueueLane = ({ lane, activeRunId, active, parked, paused, ...rest }: QueueLaneRecord): QueueLane => ({
+  lane,
+  ...(activeRunId === undefined ? {} : { active_run_id: activeRunId }),
+  ...(active === undefined ? {} : { active: toActiveRun(active) }),
+  ...(parked === undefined ? {} : { parked: parked.map(toActiveRun) }),
+  ...(paused === undefined ? {} : { paused: { since: isoOf(paused.since), by: paused.by } }),
+  queued: rest.queued.map(({ runId, ...run }) => ({ run_id: runId, ...run })),
+  queued_count: rest.queuedCount,
 });
 
 /** Roles that may answer a question of the agent (client event permission_respond). */

@@ -48,7 +48,7 @@ export class RunsGateway {
   private async execute(request: ClientRequest<'execute'>, context: ProjectContext): Promise<ClientData<'execute'>> {
     const { run, position } = this.announcer.announced(
       await this.runs.enqueuePrompt({
-        ...newRun(request.lane ?? DEFAULT_LANE, context),
+        ...newRun(request.lane ?? DEFAULT_LANE, request, context),
         prompt: request.prompt,
         ...(request.session_id === undefined ? {} : { sessionId: request.session_id }),
         ...mergeOptions(context.project.options, request.options, this.settings),
@@ -65,7 +65,7 @@ export class RunsGateway {
   ): Promise<ClientData<'execute_command'>> {
     const { run, position } = this.announcer.announced(
       await this.runs.enqueueCommand({
-        ...newRun(request.parallel === true ? ownLane() : DEFAULT_LANE, context),
+        ...newRun(request.parallel === true ? ownLane() : DEFAULT_LANE, request, context),
         ...commandLine(request.command),
         workingDir: workingDirectoryOf(request.working_directory),
         timeoutMs: checkTimeout(request.timeout_ms, 'timeout_ms', this.settings),
@@ -147,11 +147,17 @@ export class RunsGateway {
 
 const noneActive = (): AppError => new AppError('run.none_active', 'No run of this project is active.');
 
-const newRun = (lane: string, { project, user, correlationId }: ProjectContext) => ({
+const newRun = (
+  lane: string,
+  { priority, if_busy: ifBusy }: Pick<ClientRequest<'execute'>, 'priority' | 'if_busy'>,
+  { project, user, correlationId }: ProjectContext,
+) => ({
   projectId: project.projectId,
   userId: user.userId,
   lane,
   correlationId,
+  ...(priority === undefined ? {} : { priority }),
+  ...(ifBusy === 'reject' ? { rejectIfBusy: true } : {}),
 });
 
 const queuedRun = (run: RunRecord, position: number | undefined) => ({

@@ -14,6 +14,7 @@ export interface AgentRunParts {
     | 'commitOutput'
     | 'openPermission'
     | 'cancelPermission'
+    | 'isParked'
     | 'resumeRun'
     | 'answerOf'
     | 'setSessionStatus'

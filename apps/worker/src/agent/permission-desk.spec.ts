@@ -17,6 +17,7 @@ class Stage {
   listener: () => void = () => undefined;
   readonly stop = new AbortController();
   openFails: AppError | undefined;
+  parked = false;
 
   readonly store = {
     openPermission: async (request: NewPermissionRequest) => {
@@ -32,16 +33,18 @@ class Stage {
       return committed(undefined);
     },
     resumeRun: async () => {
+      if (this.parked) return committed(false);
       this.log.push('resume');
       return committed(true);
     },
+    isParked: async () => this.parked,
     answerOf: async (requestId: string) => this.answers.get(this.#toolUseOf(requestId)),
   };
   readonly questions = { openOf: async () => [...this.records.values()].filter(({ status }) => status === 'open') };
 
-  context(status: 'running' | 'waiting' = 'running'): RunContext {
+  context(status: 'running' | 'waiting' | 'parked' = 'running'): RunContext {
     return {
-      claimed: { run: { projectId: 'p', status } },
+      claimed: { run: { projectId: 'p', status, waitReason: null } },
       fence: { runId: 'r', runEpoch: 1 },
       stop: this.stop.signal,
       logger: createLogger({ service: 'test', level: 'fatal' }),
@@ -56,7 +59,7 @@ class Stage {
     } as unknown as RunContext;
   }
 
-  desk(status: 'running' | 'waiting' = 'running'): PermissionDesk {
+  desk(status: 'running' | 'waiting' | 'parked' = 'running'): PermissionDesk {
     return new PermissionDesk({
       store: this.store,
       questions: this.questions,
@@ -83,6 +86,8 @@ const recordOf = (request: NewPermissionRequest): Omit<PermissionRecord, 'projec
   status: 'open',
   answer: null,
   answeredBy: null,
+  answeredVia: null,
+  expiresAt: null,
   createdAt: new Date(),
   closedAt: null,
 });
@@ -197,6 +202,41 @@ describe('PermissionDesk', () => {
     withdrawn.abort();
     await calm();
     expect(stage.log).toEqual(['flush', 'ask t1', 'clock stops', 'slot free']);
+  });
+
+  it('APR-11 keeps the answer of a run that was parked until it has its lane back', async () => {
+    const stage = new Stage();
+    const heard: unknown[] = [];
+    const decided = stage.desk().decide(question('t1'), kept());
+    void decided.then((decision) => heard.push(decision));
+    await calm();
+    stage.parked = true;
+    stage.answer('t1', { behavior: 'allow' });
+    await calm();
+    stage.listener();
+    await calm();
+    expect(heard).toEqual([]);
+    expect(stage.log).not.toContain('slot taken');
+    stage.parked = false;
+    stage.listener();
+    expect(await decided).toMatchObject({ behavior: 'allow' });
+    expect(stage.log.slice(4)).toEqual(['slot taken', 'resume', 'clock runs']);
+  });
+
+  it('APR-11 gives an answer of before to a run that is taken over parked when it has its lane back, and not earlier', async () => {
+    const stage = new Stage();
+    stage.parked = true;
+    const request = { ...question('t1'), requestId: 'q1', processId: 'x', inputHash: 'h', runId: 'r', runEpoch: 1 };
+    const answered = { ...recordOf(request), projectId: 'p', status: 'answered' as const };
+    stage.records.set('t1', { ...answered, answer: { behavior: 'deny', message: 'earlier' } });
+    const heard: unknown[] = [];
+    const decided = stage.desk('parked').decide(question('t1'), kept());
+    void decided.then((decision) => heard.push(decision));
+    await calm();
+    expect(heard).toEqual([]);
+    stage.parked = false;
+    stage.listener();
+    expect(await decided).toEqual({ behavior: 'deny', message: 'earlier' });
   });
 
   it('AGT-27 never answers by itself: not after a failure, not after it was closed', async () => {

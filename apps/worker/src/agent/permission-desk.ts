@@ -1,13 +1,14 @@
 // Questions of an agent to people (R15): asked once per tool use, answered once, withdrawn when the agent loses interest. While
-// one is open the run waits, its slot is free and its clock stands still (R4, R14).
+// one is open the run waits, its slot is free and its clock stands still (R4, R14). An answer to a run that was parked meanwhile reaches
+// the agent when the run has its lane back: until then another one may be at work there.
 import { newId } from '#kernel';
-import type { ExecutionStore, PermissionAnswer, PermissionRecord, PermissionStore } from '#domain';
+import type { ExecutionStore, PermissionAnswer, PermissionRecord, PermissionStore, RunRecord } from '#domain';
 import type { RunContext } from '../runs/run-driver.port.js';
 import type { AgentDecision, AgentQuestion } from './agent-driver.port.js';
 import { canonicalJson, hashOfJson } from './canonical-json.js';
 
 export interface DeskParts {
-  store: Pick<ExecutionStore, 'openPermission' | 'cancelPermission' | 'resumeRun' | 'answerOf'>;
+  store: Pick<ExecutionStore, 'openPermission' | 'cancelPermission' | 'resumeRun' | 'answerOf' | 'isParked'>;
   questions: Pick<PermissionStore, 'openOf'>;
   context: RunContext;
   processId: string;
@@ -26,13 +27,15 @@ export class PermissionDesk {
   readonly #pending = new Map<string, Pending>();
   readonly #unsubscribe: () => void;
   #turns: Promise<void> = Promise.resolve();
+  /** Who waits for the next sign that something may have changed. */
+  #wakers: (() => void)[] = [];
   #suspended = false;
   #closed = false;
 
   constructor(private readonly parts: DeskParts) {
-    this.#unsubscribe = parts.context.onAnswers(() => this.#guard(this.#look()));
+    this.#unsubscribe = parts.context.onAnswers(() => this.#rung());
     // A run that was waiting when its worker went away has no slot and goes on waiting.
-    if (parts.context.claimed.run.status === 'waiting') this.#suspend();
+    if (waitsForPerson(parts.context.claimed.run)) this.#suspend();
   }
 
   /** Never rejects: after a failure it never answers, because an answer that no person gave must not reach the agent. */
@@ -53,7 +56,7 @@ export class PermissionDesk {
       if (owner !== processId || openToolUses.includes(toolUseId)) continue;
       await context.announce(await store.cancelPermission(context.fence, requestId));
     }
-    if (openToolUses.length === 0) await this.#resumeIfNone();
+    if (openToolUses.length === 0) await this.#goOn();
   }
 
   /** No answer reaches the agent from now on. */
@@ -83,7 +86,7 @@ export class PermissionDesk {
       }),
     );
     const answer = record.status === 'open' ? await this.#answered(record, withdrawn) : record.answer;
-    await this.#resumeIfNone();
+    await this.#goOn();
     if (this.#isOver()) return never();
     return decisionOf(question, answer);
   }
@@ -115,6 +118,33 @@ export class PermissionDesk {
     }
   }
 
+  #rung(): void {
+    this.#guard(this.#look());
+    const wakers = this.#wakers;
+    this.#wakers = [];
+    for (const wake of wakers) wake();
+  }
+
+  /** Resolves when the run may hear answers: it is at work again, or other questions keep it waiting in its lane. */
+  async #goOn(): Promise<void> {
+    const { context, store } = this.parts;
+    const { runId } = context.fence;
+    while (this.#waits() && !this.#isOver()) {
+      const rung = new Promise<void>((resolve) => this.#wakers.push(resolve));
+      if (await store.isParked(runId)) {
+        await rung;
+        continue;
+      }
+      await this.#resumeIfNone();
+      // It may have been parked in between.
+      if (!this.#waits() || !(await store.isParked(runId))) return;
+    }
+  }
+
+  #waits(): boolean {
+    return this.#suspended;
+  }
+
   #suspend(): void {
     if (this.#suspended) return;
     this.#suspended = true;
@@ -144,6 +174,9 @@ export class PermissionDesk {
     });
   }
 }
+
+const waitsForPerson = ({ status, waitReason }: RunRecord): boolean =>
+  status === 'parked' || (status === 'waiting' && waitReason !== 'usage_limit');
 
 const never = (): Promise<never> => new Promise(() => undefined);
 

@@ -91,6 +91,7 @@ export class HostTenure implements Tenure {
     this.reconciler = new Reconciler({
       hostId,
       intervalMs: reconcileMs,
+      parkAfterMs: settings.parkAfterMs,
       executions,
       queue,
       announcer,

@@ -10,7 +10,9 @@ import type { SandboxSweep } from './sandbox-sweep.js';
 export interface ReconcilerParts {
   hostId: string;
   intervalMs: number;
-  executions: Pick<ExecutionStore, 'activeRuns' | 'promoteFreeLanes'>;
+  /** After so long a run that waits for a person leaves its lane to others, where its project says nothing; 0: never. */
+  parkAfterMs: number;
+  executions: Pick<ExecutionStore, 'activeRuns' | 'promoteFreeLanes' | 'closeOverdue'>;
   queue: {
     dispatch(dispatch: Dispatch): Promise<void>;
     jobIds(hostId: string): Promise<string[]>;
@@ -25,6 +27,9 @@ export interface ReconcilerParts {
   logger: Logger;
 }
 
+/** Questions whose time is up, and runs that are to be parked, are looked for so often. */
+const OVERDUE_MS = 500;
+
 type Step = [name: string, work: () => Promise<void>];
 
 export class Reconciler {
@@ -36,6 +41,11 @@ export class Reconciler {
   /** The first comparison takes over what earlier holders left running. Docker has a loop of its own: it may hang. */
   start(): void {
     this.loops = [
+      every(
+        OVERDUE_MS,
+        () => this.closeOverdue(),
+        (error) => logError(this.parts.logger, error, { doing: 'close overdue questions' }),
+      ),
       this.repeat([
         ['lanes', () => this.promote()],
         ['jobs', () => this.repairJobs()],
@@ -70,6 +80,13 @@ export class Reconciler {
       } catch (error) {
         logError(this.parts.logger, error, { doing: 'reconcile', step });
       }
+    }
+  }
+
+  private async closeOverdue(): Promise<void> {
+    const { executions, announcer, hostId, parkAfterMs } = this.parts;
+    for (const announcement of await executions.closeOverdue(hostId, { parkAfterMs })) {
+      await announcer.announce(announcement);
     }
   }
 

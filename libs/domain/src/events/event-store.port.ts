@@ -14,6 +14,13 @@ export interface PageBounds {
   maxBytes: number;
 }
 
+export interface ProjectHeads {
+  /** Number of the newest event. */
+  headSeq: number;
+  /** Of the lanes: raised with each change. */
+  queueRevision: number;
+}
+
 export interface PayloadRange {
   type: EventRecord['type'];
   bytes: Uint8Array;
@@ -43,8 +50,8 @@ export interface EventStore {
     range: { fromByte: number; maxBytes: number },
   ): Promise<PayloadRange | undefined>;
   seqOf(projectId: string, eventId: string): Promise<number | undefined>;
-  /** Newest sequence numbers of many projects in one query; unknown ones are left out. */
-  heads(projectIds: string[]): Promise<Map<string, number>>;
+  /** Where many projects are, in one query; unknown ones are left out. */
+  heads(projectIds: string[]): Promise<Map<string, ProjectHeads>>;
   cursorOf(userId: string, clientId: string, projectId: string): Promise<number | undefined>;
   /** Remembers how far a client has read; never moves backwards. */
   saveCursor(userId: string, clientId: string, projectId: string, seq: number): Promise<void>;

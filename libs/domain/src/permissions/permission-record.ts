@@ -1,5 +1,5 @@
 // A question of the agent to a person (R15).
-import type { PermissionStatus } from '#kernel';
+import type { AnswerSource, PermissionStatus } from '#kernel';
 
 export interface PermissionAnswer {
   behavior: 'allow' | 'deny';
@@ -20,7 +20,11 @@ export interface PermissionRecord {
   suggestions: unknown[];
   status: PermissionStatus;
   answer: PermissionAnswer | null;
+  /** The person who gave it; nobody where a rule or the clock did. */
   answeredBy: { userId: string; name: string } | null;
+  answeredVia: AnswerSource | null;
+  /** When an answer that nobody gave becomes a refusal. */
+  expiresAt: Date | null;
   createdAt: Date;
   closedAt: Date | null;
 }

@@ -139,11 +139,14 @@ export interface ExecutionStore {
   commitOutput(commit: OutputCommit): Promise<Committed<void>>;
   /** Appends events of a run that come from no output, e.g. sandbox.started. */
   appendEvents(fence: RunFence, events: EventDraft[]): Promise<Committed<void>>;
-  /** Idempotent by (process, tool use). The run goes to `waiting`. An answered one comes back with its answer. */
+  /**
+   * Idempotent by (process, tool use). One that the project's rules answer comes back answered and the run goes on; else the run goes to
+   * `waiting`, if it was running. An answered one comes back with its answer.
+   */
   openPermission(request: NewPermissionRequest): Promise<Committed<PermissionRecord>>;
   /** Open questions of the run that the agent withdrew are closed as `cancelled`. */
   cancelPermission(fence: RunFence, requestId: string): Promise<Committed<void>>;
-  /** waiting -> running when no question is open; true if it is running now. */
+  /** waiting -> running when no question is open; true if it is running now. False for a parked run: it takes its lane back first. */
   resumeRun(fence: RunFence): Promise<Committed<boolean>>;
   setSessionStatus(fence: RunFence, status: SessionStatus): Promise<Committed<void>>;
   /** Ends the run, closes its open questions, promotes the lane, sets the project's state: one transaction. */
@@ -167,11 +170,18 @@ export interface ExecutionStore {
   sandboxStarted(sandboxId: string, facts: { containerId: string; bootId: string; image: string }): Promise<void>;
 
   openIntents(hostId: string): Promise<IntentRecord[]>;
-  /** The answer of a question, once given. */
+  /** The answer of a question, once given; a question whose time was up is refused. */
   answerOf(requestId: string): Promise<PermissionAnswer | undefined>;
+  /** Whether the run has left its lane to others while it waits. */
+  isParked(runId: string): Promise<boolean>;
+  /**
+   * Closes the questions of the host's runs whose time is up as `expired`, and parks the runs that wait for a person for longer than
+   * their project allows (`parkAfterMs` where it says nothing; 0: never).
+   */
+  closeOverdue(hostId: string, defaults: { parkAfterMs: number }): Promise<Announcement[]>;
 
-  /** Runs of the host that are dispatched, running, waiting or paused, with the dispatch they belong to (R3). */
+  /** Runs of the host that are dispatched, running, waiting, paused or parked, with the dispatch they belong to (R3). */
   activeRuns(hostId: string, projectId?: string): Promise<(Dispatch & { status: RunStatus; epoch: number })[]>;
-  /** Promotes every free lane of the host that has a queued run (R3). */
+  /** Promotes every free lane of the host in which a run could go on or begin (R3). */
   promoteFreeLanes(hostId: string): Promise<Announcement[]>;
 }

@@ -9,7 +9,8 @@ export const RUN_TRANSITIONS: Readonly<Record<RunStatus, readonly RunStatus[]>> 
   dispatched: ['running', ...ends],
   running: ['waiting', 'paused', ...ends],
   waiting: ['running', 'parked', ...ends],
-  parked: ['waiting', 'dispatched', ...ends],
+  // Its lane is free again; it waits for a slot of the host now.
+  parked: ['waiting', ...ends],
   // A question that came in the moment in which it was held still is asked when it goes on.
   paused: ['running', 'waiting', ...ends],
   succeeded: [],

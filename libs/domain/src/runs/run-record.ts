@@ -68,7 +68,9 @@ export interface QueueSnapshotRecord {
     /** Runs that left the lane to others while they wait for a person. */
     parked?: QueuedActiveRun[];
     paused?: { since: Date; by: string };
+    /** The beginning of the queue; `queuedCount` has all of it. */
     queued: { runId: string; position: number; kind: RunKind; title: string }[];
+    queuedCount: number;
   }[];
 }
 

@@ -12,6 +12,10 @@ interface NewRun {
   lane: string;
   timeoutMs: number;
   correlationId: string;
+  /** `next`: ahead of all that are queued in its lane; `now`: what stands in its way is interrupted, too. Normally behind them. */
+  priority?: 'normal' | 'next' | 'now';
+  /** Where it could not be dispatched at once, nothing is stored and `session.locked` is thrown. */
+  rejectIfBusy?: boolean;
   idempotency?: IdempotencyClaim;
 }
 export interface NewPrompt extends NewRun {
@@ -32,10 +36,31 @@ export interface QueuedRun {
   position?: number;
 }
 
+/** Changes of a queued prompt; what is left out stays. */
+export interface PromptEdit {
+  prompt?: string;
+  options?: Record<string, unknown>;
+  timeoutMs?: number;
+}
+export type QueueLaneRecord = QueueSnapshotRecord['lanes'][number];
+
 export interface RunStore {
   /** One transaction: the run, the user's message, the promotion of the lane. Throws `project.not_found`, `session.not_found`, `session.archived`. */
   enqueuePrompt(prompt: NewPrompt): Promise<Replayable<QueuedRun>>;
   enqueueCommand(command: NewCommand): Promise<Replayable<QueuedRun>>;
+  /**
+   * Changes what a queued prompt will ask, appends run.updated. Throws `run.not_found`, `run.not_queued`, and `request.invalid_payload`
+   * for a run that is no prompt.
+   */
+  edit(runId: string, userId: string, changes: PromptEdit): Promise<Committed<QueuedRun>>;
+  /**
+   * Moves a queued run ahead of another one of its lane, or to the lane's end. Throws `run.not_found`, and `run.not_queued` when one of
+   * the two is not queued in that lane.
+   */
+  move(runId: string, userId: string, beforeRunId?: string): Promise<Committed<QueuedRun>>;
+  /** Nothing of the lane starts until it is resumed; what has begun goes on. Idempotent. Throws `project.not_found`. */
+  pauseLane(projectId: string, lane: string, userId: string): Promise<Committed<QueueLaneRecord>>;
+  resumeLane(projectId: string, lane: string, userId: string): Promise<Committed<QueueLaneRecord>>;
   /** A queued run ends at once; for an active one an intent is stored and its host woken. Throws `run.not_found`, `run.already_finished`. */
   cancel(runId: string, userId: string): Promise<Committed<RunRecord>>;
   /** The run that holds the lane. */

@@ -1,5 +1,5 @@
 // Reading events: always by keys of an index, never by OFFSET.
-import type { EventRange, EventStore, PageBounds, PayloadRange } from '#domain';
+import type { EventRange, EventStore, PageBounds, PayloadRange, ProjectHeads } from '#domain';
 import type { EventType } from '#kernel';
 import type { Database } from '../database.js';
 import type { Prisma } from '../generated/client.js';
@@ -89,14 +89,16 @@ export class PgEventStore implements EventStore {
     return row === null ? undefined : Number(row.seq);
   }
 
-  async heads(projectIds: string[]): Promise<Map<string, number>> {
+  async heads(projectIds: string[]): Promise<Map<string, ProjectHeads>> {
     const rows = await this.db.run((client) =>
       client.projectHead.findMany({
         where: { projectId: { in: projectIds } },
-        select: { projectId: true, headSeq: true },
+        select: { projectId: true, headSeq: true, queueRevision: true },
       }),
     );
-    return new Map(rows.map((row) => [row.projectId, Number(row.headSeq)]));
+    return new Map(
+      rows.map((row) => [row.projectId, { headSeq: Number(row.headSeq), queueRevision: Number(row.queueRevision) }]),
+    );
   }
 
   async cursorOf(userId: string, clientId: string, projectId: string): Promise<number | undefined> {

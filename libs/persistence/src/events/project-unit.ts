@@ -1,20 +1,12 @@
 // One unit of work on a project: locks the head first (R1), numbers events, promotes lanes, and remembers what to announce
 // after the commit.
-import {
-  choosePromotions,
-  projectStateAfter,
-  type Announcement,
-  type Committed,
-  type EventDraft,
-  type Dispatch,
-} from '#domain';
+import { projectStateAfter, type Announcement, type Committed, type EventDraft, type Dispatch } from '#domain';
 import { AppError, LANE_HOLDING_STATUSES, type FinalRunStatus, type ProjectState } from '#kernel';
 import type { Database, Tx } from '../database.js';
-import { Prisma } from '../generated/client.js';
+import { promoteLanes } from '../runs/promote.js';
 import { queueAt } from '../runs/queue-snapshot.js';
+import { runUpdated } from '../runs/run-events.js';
 import { writeUnit } from './unit-writer.js';
-
-const holding = [...LANE_HOLDING_STATUSES];
 
 export class ProjectUnit {
   readonly wakeHostIds = new Set<string>();
@@ -43,45 +35,17 @@ export class ProjectUnit {
     this.#outputBytes += bytes;
   }
 
-  /** Dispatches the first queued run of every free lane whose conversation is free too. */
-  async promote(): Promise<void> {
-    const heads = await this.tx.$queryRaw<{ id: string; lane: string; session_id: string | null; position: bigint }[]>`
-      SELECT DISTINCT ON (lane) id, lane, session_id, position FROM run
-      WHERE project_id = ${this.projectId}::uuid AND status = 'queued' ORDER BY lane, position`;
-    if (heads.length === 0) return;
-    const held = await this.tx.run.findMany({
-      where: { projectId: this.projectId, status: { in: [...holding, 'parked'] } },
-      select: { lane: true, sessionId: true, status: true },
-    });
-    const chosen = choosePromotions({
-      waiting: heads.map((row) => ({
-        runId: row.id,
-        lane: row.lane,
-        sessionId: row.session_id,
-        position: Number(row.position),
-      })),
-      busyLanes: held.filter((run) => run.status !== 'parked').map((run) => run.lane),
-      busySessions: held.flatMap((run) => (run.sessionId === null ? [] : [run.sessionId])),
-    });
-    if (chosen.length > 0) await this.#dispatch(chosen);
-  }
-
-  async #dispatch(runIds: string[]): Promise<void> {
-    const rows = await this.tx.$queryRaw<
-      { id: string; host_id: string; dispatch_no: number; correlation_id: string }[]
-    >`UPDATE run SET status = 'dispatched', dispatch_no = dispatch_no + 1, dispatched_at = now()
-      WHERE id IN (${Prisma.join(runIds.map((id) => Prisma.sql`${id}::uuid`))}) AND status = 'queued'
-      RETURNING id, host_id, dispatch_no, correlation_id`;
-    for (const row of rows) {
-      this.#dispatches.push({
-        runId: row.id,
-        hostId: row.host_id,
-        projectId: this.projectId,
-        dispatchNo: row.dispatch_no,
-        correlationId: row.correlation_id,
-      });
+  /** Gives free lanes to parked runs that were answered, else to their first queued run. True when that changed anything. */
+  async promote(): Promise<boolean> {
+    const { dispatches, returned } = await promoteLanes(this.tx, this.projectId);
+    if (dispatches.length + returned.length === 0) return false;
+    this.#dispatches.push(...dispatches);
+    for (const run of returned) {
+      this.append([runUpdated(run, { status: run.status })]);
+      this.wakeHostIds.add(run.hostId);
     }
     this.queueChanged();
+    return true;
   }
 
   /** At the end of the unit sets IDLE, EXECUTING or ERROR from what is active then and how a run ended; appends project.state on a change. */
@@ -111,7 +75,7 @@ export class ProjectUnit {
   async #stateAfter(finished: FinalRunStatus | undefined): Promise<ProjectState> {
     const [row] = await this.tx.$queryRaw<{ state: string; active: boolean }[]>`
       SELECT state, EXISTS (SELECT 1 FROM run WHERE project_id = ${this.projectId}::uuid
-        AND status = ANY(${[...LANE_HOLDING_STATUSES]}::text[])) AS active
+        AND status = ANY(${[...LANE_HOLDING_STATUSES, 'parked']}::text[])) AS active
       FROM project WHERE id = ${this.projectId}::uuid`;
     if (row === undefined) throw new AppError('project.not_found', 'There is no such project.');
     const state = projectStateAfter(row.state as ProjectState, row.active ? 1 : 0, finished);

@@ -12,7 +12,7 @@ export class PgTokenDirectory implements TokenDirectory {
         { id: string; project_id: string; session_id: string | null; run_id: string | null }[]
       >`
         SELECT p.id, p.project_id, p.session_id,
-          (SELECT r.id FROM run r WHERE r.process_id = p.id AND r.status IN ('dispatched', 'running', 'waiting', 'paused')
+          (SELECT r.id FROM run r WHERE r.process_id = p.id AND r.status IN ('dispatched', 'running', 'waiting', 'paused', 'parked')
             LIMIT 1) AS run_id
         FROM process p WHERE p.token_hash = ${hashToken(token)} AND p.state IN ('starting', 'live')`,
     );

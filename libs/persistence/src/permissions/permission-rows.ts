@@ -1,6 +1,6 @@
 // Rows of `permission_request` as records, with the name of who answered.
 import type { PermissionAnswer, PermissionRecord } from '#domain';
-import type { PermissionStatus } from '#kernel';
+import type { AnswerSource, PermissionStatus } from '#kernel';
 import type { Tx } from '../database.js';
 import type { PermissionRequest } from '../generated/client.js';
 
@@ -23,6 +23,8 @@ export async function toPermission(tx: Tx, row: PermissionRequest): Promise<Perm
     status: row.status as PermissionStatus,
     answer: row.answer as PermissionAnswer | null,
     answeredBy: row.answeredBy === null ? null : { userId: row.answeredBy, name: user?.name ?? 'unknown' },
+    answeredVia: row.answeredVia as AnswerSource | null,
+    expiresAt: row.expiresAt,
     createdAt: row.createdAt,
     closedAt: row.closedAt,
   };

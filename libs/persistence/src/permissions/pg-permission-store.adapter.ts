@@ -5,6 +5,7 @@ import type { Database } from '../database.js';
 import { inProject, type ProjectUnit } from '../events/project-unit.js';
 import { permissionClosed } from '../runs/run-events.js';
 import { storable } from '../storable.js';
+import { questionClosed } from './open-question.js';
 import { toPermission } from './permission-rows.js';
 
 export class PgPermissionStore implements PermissionStore {
@@ -64,11 +65,12 @@ async function storeAnswer(
       status: 'answered',
       answer: storable({ behavior, updatedInput, message, suggestions }),
       answeredBy: userId,
+      answeredVia: 'person',
       closedAt: new Date(),
     },
   });
   const record = await toPermission(unit.tx, row);
-  const run = await unit.tx.run.findUniqueOrThrow({ where: { id: row.runId }, select: { hostId: true } });
+  const run = await unit.tx.run.findUniqueOrThrow({ where: { id: row.runId }, select: { hostId: true, status: true } });
   await unit.tx.intent.create({
     data: {
       id: newId(),
@@ -82,5 +84,6 @@ async function storeAnswer(
   });
   unit.wakeHostIds.add(run.hostId);
   unit.append([permissionClosed(record, 'answered')]);
+  await questionClosed(unit, run);
   return record;
 }

@@ -8,10 +8,11 @@ import type { Process } from '../generated/client.js';
 import { requireLease } from '../hosts/held-lease.js';
 import { readProject } from '../projects/pg-project-store.adapter.js';
 import { moveSession } from '../sessions/session-status.js';
+import { moveRun } from './move-run.js';
 import { commandStarted, runStarted } from './run-events.js';
 import { toProcess, toRun, toSession } from './run-rows.js';
 
-const holding: readonly string[] = LANE_HOLDING_STATUSES;
+const holding: readonly string[] = [...LANE_HOLDING_STATUSES, 'parked'];
 
 /** Undefined when the job is stale: the run is over, was dispatched anew, or belongs to another host. */
 export async function claimRun(
@@ -25,14 +26,11 @@ export async function claimRun(
   if (before === null || before.hostId !== lease.hostId || before.dispatchNo !== job.dispatchNo) return undefined;
   if (!holding.includes(before.status)) return undefined;
   const first = before.status === 'dispatched' && before.startedAt === null;
-  const row = await tx.run.update({
-    where: { id: job.runId },
-    data: {
-      epoch: { increment: 1 },
-      status: before.status === 'dispatched' ? 'running' : before.status,
-      startedAt: before.startedAt ?? new Date(),
-    },
-  });
+  const changes = { epoch: { increment: 1 }, startedAt: before.startedAt ?? new Date() };
+  const row =
+    before.status === 'dispatched'
+      ? await moveRun(tx, { runId: job.runId, status: 'dispatched' }, 'running', changes)
+      : await tx.run.update({ where: { id: job.runId }, data: changes });
   const run = toRun(row);
   unit.append([runStarted(run, !first), ...(first && run.kind === 'command' ? [commandStarted(run)] : [])]);
   unit.queueChanged();

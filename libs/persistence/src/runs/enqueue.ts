@@ -1,11 +1,14 @@
 // Queueing a run: the run, the user's message and the promotion of the lane in one transaction.
-import type { NewCommand, NewPrompt, QueuedRun, Replayable, RunRecord } from '#domain';
+import { type NewCommand, type NewPrompt, type QueuedRun, type Replayable, type RunRecord, runTitle } from '#domain';
 import { AppError, newId, type RunStatus } from '#kernel';
 import type { Database, Tx } from '../database.js';
 import { inProject, type ProjectUnit } from '../events/project-unit.js';
 import { storable, storableText } from '../storable.js';
+import { blockersOf, lockedBy } from './blockers.js';
 import { giveTitle } from '../sessions/session-status.js';
 import { claimKey, saveResult } from './idempotency.js';
+import { ask } from './intents.js';
+import { lastPosition, nextPosition } from './lane-positions.js';
 import { runQueued, userMessage } from './run-events.js';
 import { toRun } from './run-rows.js';
 
@@ -50,11 +53,8 @@ async function insert(unit: ProjectUnit, request: NewQueuedRun): Promise<QueuedR
   const project = await tx.project.findUniqueOrThrow({ where: { id: projectId } });
   if (project.deletingAt !== null) throw new AppError('project.not_found', 'There is no such project.');
   const sessionId = request.kind === 'prompt' ? await sessionFor(unit, request, project.currentSessionId) : null;
-  const head = await tx.projectHead.update({
-    where: { projectId },
-    data: { lastPosition: { increment: 1024 } },
-    select: { lastPosition: true },
-  });
+  const ahead = request.priority === 'next' || request.priority === 'now';
+  const position = ahead ? await nextPosition(tx, projectId, request.lane) : await lastPosition(tx, projectId);
   const row = await tx.run.create({
     data: {
       id: newId(),
@@ -63,13 +63,18 @@ async function insert(unit: ProjectUnit, request: NewQueuedRun): Promise<QueuedR
       sessionId,
       lane: request.lane,
       kind: request.kind,
-      position: head.lastPosition,
+      position,
       timeoutMs: request.timeoutMs,
       correlationId: request.correlationId,
       createdBy: request.userId,
       ...(request.kind === 'prompt'
-        ? { prompt: storableText(request.prompt), options: storable(request.options) }
+        ? {
+            prompt: storableText(request.prompt),
+            options: storable(request.options),
+            title: titleOfRun({ kind: 'prompt', prompt: request.prompt }),
+          }
         : {
+            title: titleOfRun(request),
             argv: request.argv,
             shellCommand: request.shellCommand,
             commandId: request.commandId ?? null,
@@ -83,7 +88,21 @@ async function insert(unit: ProjectUnit, request: NewQueuedRun): Promise<QueuedR
   unit.queueChanged();
   await unit.promote();
   unit.refreshState();
-  return queuedRun(unit, run);
+  const queued = await queuedRun(unit, run);
+  if (queued.run.status === 'queued') await makeWay(unit, queued.run, request);
+  return queued;
+}
+
+/** Of a run that could not go at once: throws where that was not wanted, interrupts what is in the way where that was. */
+async function makeWay(unit: ProjectUnit, run: RunRecord, request: NewQueuedRun): Promise<void> {
+  if (request.rejectIfBusy !== true && request.priority !== 'now') return;
+  const { runs, paused } = await blockersOf(unit.tx, run);
+  if (request.rejectIfBusy === true) throw await lockedBy(unit.tx, runs[0], paused);
+  // In a lane that is paused it would not start either.
+  if (paused !== undefined) return;
+  for (const blocker of runs) {
+    if (blocker.status !== 'queued') await ask(unit, blocker, { kind: 'interrupt', userId: request.userId });
+  }
 }
 
 async function nameOf(tx: Tx, userId: string): Promise<string> {
@@ -121,6 +140,9 @@ async function sessionFor(unit: ProjectUnit, prompt: NewPrompt, currentSessionId
   unit.append([{ type: 'session.created', sessionId: session.id, payload: { session_id: session.id, title } }]);
   return session.id;
 }
+
+const titleOfRun = (run: Partial<Parameters<typeof runTitle>[0]> & Pick<RunRecord, 'kind'>): string =>
+  storableText(runTitle({ prompt: null, shellCommand: null, argv: [], ...run }));
 
 const titleOf = (prompt: string): string => {
   const line = storableText(prompt).trim().split('\n', 1)[0] ?? '';

@@ -5,12 +5,13 @@ import { Prisma } from '../generated/client.js';
 import { toPermission } from '../permissions/permission-rows.js';
 import { storable, storableText } from '../storable.js';
 import { moveSession } from '../sessions/session-status.js';
+import { moveRun, type RunChanges } from './move-run.js';
 import { permissionClosed, runFinished } from './run-events.js';
 import { toRun } from './run-rows.js';
 
 export async function finishRun(unit: ProjectUnit, run: RunRecord, outcome: RunOutcome): Promise<RunRecord> {
   await closeQuestions(unit, run);
-  const row = await unit.tx.run.update({ where: { id: run.runId }, data: finalColumns(run, outcome) });
+  const row = await moveRun(unit.tx, run, outcome.status, finalColumns(run, outcome));
   await unit.tx.intent.updateMany({ where: { runId: run.runId, appliedAt: null }, data: { appliedAt: new Date() } });
   if (outcome.abandonsProcess === true && run.processId !== null) await abandonProcess(unit, run.processId);
   if (run.sessionId !== null) await updateSession(unit, run, run.sessionId, outcome);
@@ -25,10 +26,9 @@ export async function finishRun(unit: ProjectUnit, run: RunRecord, outcome: RunO
 /** Columns of a run that neither waits nor is paused. */
 export const NO_WAIT = { waitingSince: null, waitReason: null, resumeAt: null, parkedAt: null, pausedAt: null };
 
-function finalColumns(run: RunRecord, outcome: RunOutcome): Prisma.RunUpdateInput {
+function finalColumns(run: RunRecord, outcome: RunOutcome): RunChanges {
   const finishedAt = new Date();
   return {
-    status: outcome.status,
     finishedAt,
     ...NO_WAIT,
     activeMs: Math.round(outcome.activeMs),

@@ -27,20 +27,20 @@ import {
   type SessionStatus,
   UNFINISHED_RUN_STATUSES,
 } from '#kernel';
-import type { Database, Tx } from '../database.js';
+import type { Database } from '../database.js';
 import { inProject, type ProjectUnit } from '../events/project-unit.js';
+import { openQuestion, questionClosed, ruleOn } from '../permissions/open-question.js';
+import { expireQuestions, parkWaiting } from '../permissions/overdue-questions.js';
 import { toPermission } from '../permissions/permission-rows.js';
-import { storableList, storable, storableText } from '../storable.js';
 import { moveSession } from '../sessions/session-status.js';
 import { claimRun } from './claim.js';
 import { endProcess, fenced, lockRun } from './fences.js';
 import { finishRun, NO_WAIT } from './finish.js';
 import { writeOutput } from './output-writer.js';
-import { permissionClosed, permissionRequested } from './run-events.js';
+import { projectsWithFreeLanes } from './free-lanes.js';
+import { moveRun } from './move-run.js';
+import { permissionClosed } from './run-events.js';
 import { toProcess } from './run-rows.js';
-
-const holding = [...LANE_HOLDING_STATUSES];
-const waitForPerson = () => ({ status: 'waiting', waitingSince: new Date(), waitReason: 'permission' });
 
 /** Far more than are at work on a host at a time. */
 const REMEMBERED_RUNS = 2_000;
@@ -126,24 +126,14 @@ export class PgExecutionStore implements ExecutionStore {
   }
 
   async openPermission(request: NewPermissionRequest): Promise<Committed<PermissionRecord>> {
-    return this.#inRun(request, async (unit, run) => {
-      const { processId, toolUseId } = request;
-      const known = await unit.tx.permissionRequest.findUnique({
-        where: { processId_toolUseId: { processId, toolUseId } },
-      });
-      if (known !== null && known.status !== 'open') return toPermission(unit.tx, known);
-      const record = await toPermission(unit.tx, known ?? (await insertQuestion(unit.tx, request, run)));
-      if (run.status === 'running') {
-        await unit.tx.run.update({ where: { id: run.runId }, data: waitForPerson() });
-        unit.queueChanged();
-      }
-      if (known === null) unit.append([permissionRequested(record)]);
-      return record;
-    });
+    const projectId = await this.#projectOf(request.runId);
+    if (projectId === undefined) throw fenced();
+    const ruling = await ruleOn(this.db, request, projectId);
+    return this.#inRun(request, (unit, run) => openQuestion(unit, run, request, ruling));
   }
 
   async cancelPermission(fence: RunFence, requestId: string): Promise<Committed<void>> {
-    return this.#inRun(fence, async (unit) => {
+    return this.#inRun(fence, async (unit, run) => {
       const { count } = await unit.tx.permissionRequest.updateMany({
         where: { id: requestId, runId: fence.runId, status: 'open' },
         data: { status: 'cancelled', closedAt: new Date() },
@@ -151,16 +141,18 @@ export class PgExecutionStore implements ExecutionStore {
       if (count === 0) return;
       const row = await unit.tx.permissionRequest.findUniqueOrThrow({ where: { id: requestId } });
       unit.append([permissionClosed(await toPermission(unit.tx, row), 'cancelled')]);
+      await questionClosed(unit, run);
     });
   }
 
   async resumeRun(fence: RunFence): Promise<Committed<boolean>> {
     return this.#inRun(fence, async (unit, run) => {
       if (run.status === 'running') return true;
+      // Of one that is parked others may have the lane: it takes it back first.
+      if (run.status === 'parked') return false;
       const open = await unit.tx.permissionRequest.count({ where: { runId: run.runId, status: 'open' } });
       if (open > 0) return false;
-      requireTransition(run.status, 'running');
-      await unit.tx.run.update({ where: { id: run.runId }, data: { status: 'running', ...NO_WAIT } });
+      await moveRun(unit.tx, run, 'running', NO_WAIT);
       unit.queueChanged();
       return true;
     });
@@ -252,9 +244,21 @@ export class PgExecutionStore implements ExecutionStore {
 
   async answerOf(requestId: string): Promise<PermissionAnswer | undefined> {
     const row = await this.db.run((client) =>
-      client.permissionRequest.findUnique({ where: { id: requestId }, select: { status: true, answer: true } }),
+      client.permissionRequest.findUnique({ where: { id: requestId }, select: { answer: true } }),
     );
-    return row?.status === 'answered' ? (row.answer as unknown as PermissionAnswer) : undefined;
+    return row === null || row.answer === null ? undefined : (row.answer as unknown as PermissionAnswer);
+  }
+
+  async isParked(runId: string): Promise<boolean> {
+    const row = await this.db.run((client) =>
+      client.run.findUnique({ where: { id: runId }, select: { status: true } }),
+    );
+    return row?.status === 'parked';
+  }
+
+  async closeOverdue(hostId: string, defaults: { parkAfterMs: number }): Promise<Announcement[]> {
+    const expired = await expireQuestions(this.db, hostId);
+    return [...expired, ...(await parkWaiting(this.db, hostId, defaults.parkAfterMs))];
   }
 
   async activeRuns(
@@ -273,7 +277,11 @@ export class PgExecutionStore implements ExecutionStore {
   > {
     const rows = await this.db.run((client) =>
       client.run.findMany({
-        where: { hostId, status: { in: holding }, ...(projectId === undefined ? {} : { projectId }) },
+        where: {
+          hostId,
+          status: { in: [...LANE_HOLDING_STATUSES, 'parked'] },
+          ...(projectId === undefined ? {} : { projectId }),
+        },
         orderBy: { dispatchedAt: 'asc' },
       }),
     );
@@ -289,19 +297,15 @@ export class PgExecutionStore implements ExecutionStore {
   }
 
   async promoteFreeLanes(hostId: string): Promise<Announcement[]> {
-    const rows = await this.db.run(
-      (client) => client.$queryRaw<{ project_id: string }[]>`
-        SELECT DISTINCT q.project_id FROM run q WHERE q.host_id = ${hostId}::uuid AND q.status = 'queued'
-          AND NOT EXISTS (SELECT 1 FROM run a WHERE a.project_id = q.project_id AND a.lane = q.lane
-            AND a.status IN ('dispatched', 'running', 'waiting', 'paused'))`,
-    );
+    const projectIds = await this.db.run((client) => projectsWithFreeLanes(client, hostId));
     const announcements: Announcement[] = [];
-    for (const { project_id: projectId } of rows) {
-      const { announcement } = await inProject(this.db, projectId, async (unit) => {
-        await unit.promote();
-        unit.refreshState();
+    for (const projectId of projectIds) {
+      const { result, announcement } = await inProject(this.db, projectId, async (unit) => {
+        const promoted = await unit.promote();
+        if (promoted) unit.refreshState();
+        return promoted;
       });
-      if (announcement.dispatches.length > 0) announcements.push(announcement);
+      if (result) announcements.push(announcement);
     }
     return announcements;
   }
@@ -331,21 +335,4 @@ export class PgExecutionStore implements ExecutionStore {
 async function ingest(unit: ProjectUnit, run: RunRecord, commit: OutputCommit): Promise<void> {
   await writeOutput(unit.tx, run, commit);
   unit.append(commit.events);
-}
-
-async function insertQuestion(tx: Tx, request: NewPermissionRequest, run: RunRecord) {
-  return tx.permissionRequest.create({
-    data: {
-      id: request.requestId,
-      projectId: run.projectId,
-      sessionId: run.sessionId ?? run.runId,
-      runId: run.runId,
-      processId: request.processId,
-      toolUseId: request.toolUseId,
-      toolName: storableText(request.toolName),
-      input: storable(request.input),
-      inputHash: request.inputHash,
-      suggestions: storableList(request.suggestions),
-    },
-  });
 }

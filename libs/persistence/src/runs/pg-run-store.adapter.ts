@@ -5,7 +5,9 @@ import type {
   NewPrompt,
   Page,
   PageRequest,
+  PromptEdit,
   QueuedRun,
+  QueueLaneRecord,
   QueueSnapshotRecord,
   Replayable,
   RunRecord,
@@ -13,13 +15,16 @@ import type {
   SessionRecord,
 } from '#domain';
 import { isFinal } from '#domain';
-import { AppError, LANE_HOLDING_STATUSES, newId, type RunStatus } from '#kernel';
+import { AppError, LANE_HOLDING_STATUSES, type RunStatus } from '#kernel';
 import type { Database, Tx } from '../database.js';
 import { inProject, type ProjectUnit } from '../events/project-unit.js';
 import { decodeCursor, toPage } from '../page-cursor.js';
 import { enqueue } from './enqueue.js';
 import { KEY_TTL_MS } from './idempotency.js';
-import { readQueue } from './queue-snapshot.js';
+import { ask } from './intents.js';
+import { editPrompt, moveQueued, setLanePause } from './queue-operations.js';
+import { moveRun } from './move-run.js';
+import { positionsOf, readQueue } from './queue-snapshot.js';
 import { runFinished } from './run-events.js';
 import { toRun, toSession } from './run-rows.js';
 
@@ -40,11 +45,24 @@ export class PgRunStore implements RunStore {
     return enqueue(this.db, { kind: 'command', ...command }, this.keyTtlMs);
   }
 
+  async edit(runId: string, userId: string, changes: PromptEdit): Promise<Committed<QueuedRun>> {
+    return this.#onRun(runId, (unit, run) => editPrompt(unit, run, userId, changes));
+  }
+
+  async move(runId: string, userId: string, beforeRunId?: string): Promise<Committed<QueuedRun>> {
+    return this.#onRun(runId, (unit, run) => moveQueued(unit, run, userId, beforeRunId));
+  }
+
+  async pauseLane(projectId: string, lane: string, userId: string): Promise<Committed<QueueLaneRecord>> {
+    return inProject(this.db, projectId, (unit) => setLanePause(unit, { lane, userId, paused: true }));
+  }
+
+  async resumeLane(projectId: string, lane: string, userId: string): Promise<Committed<QueueLaneRecord>> {
+    return inProject(this.db, projectId, (unit) => setLanePause(unit, { lane, userId, paused: false }));
+  }
+
   async cancel(runId: string, userId: string): Promise<Committed<RunRecord>> {
-    const known = await this.find(runId);
-    if (known === undefined) throw new AppError('run.not_found', 'There is no such run.');
-    return inProject(this.db, known.projectId, async (unit) => {
-      const run = toRun(await unit.tx.run.findUniqueOrThrow({ where: { id: runId } }));
+    return this.#onRun(runId, async (unit, run) => {
       if (isFinal(run.status)) {
         throw new AppError('run.already_finished', 'The run is over already.', { details: { status: run.status } });
       }
@@ -67,8 +85,7 @@ export class PgRunStore implements RunStore {
   async findQueued(runId: string): Promise<QueuedRun | undefined> {
     const run = await this.find(runId);
     if (run?.status !== 'queued') return run === undefined ? undefined : { run };
-    const { lanes } = await this.queue(run.projectId);
-    const position = lanes.flatMap(({ queued }) => queued).find((each) => each.runId === runId)?.position;
+    const position = (await this.db.run((client) => positionsOf(client, run.projectId, [runId]))).get(runId);
     return { run, ...(position === undefined ? {} : { position }) };
   }
 
@@ -84,8 +101,8 @@ export class PgRunStore implements RunStore {
         orderBy: { id: 'desc' },
         take: page.limit + 1,
       });
-      const { lanes } = await readQueue(client, projectId);
-      const positions = new Map(lanes.flatMap((lane) => lane.queued.map((run) => [run.runId, run.position] as const)));
+      const queued = rows.filter(({ status }) => status === 'queued').map(({ id }) => id);
+      const positions = await positionsOf(client, projectId, queued);
       return toPage(
         rows,
         page.limit,
@@ -161,34 +178,28 @@ export class PgRunStore implements RunStore {
     );
     return toPage(rows, page.limit, (row) => ({ at: row.updatedAt, id: row.id }), toSession);
   }
+
+  async #onRun<T>(runId: string, work: (unit: ProjectUnit, run: RunRecord) => Promise<T>): Promise<Committed<T>> {
+    const known = await this.find(runId);
+    if (known === undefined) throw new AppError('run.not_found', 'There is no such run.');
+    return inProject(this.db, known.projectId, async (unit) =>
+      work(unit, toRun(await unit.tx.run.findUniqueOrThrow({ where: { id: runId } }))),
+    );
+  }
 }
 
 async function cancelQueued(unit: ProjectUnit, run: RunRecord): Promise<RunRecord> {
-  const row = await unit.tx.run.update({
-    where: { id: run.runId },
-    data: { status: 'cancelled', finishedAt: new Date(), errorCode: 'run.cancelled', errorMessage: 'Cancelled.' },
-  });
+  const end = { finishedAt: new Date(), errorCode: 'run.cancelled', errorMessage: 'Cancelled.' };
+  const row = await moveRun(unit.tx, run, 'cancelled', end);
   unit.append([runFinished(run, { status: 'cancelled' }, undefined)]);
   unit.queueChanged();
-  await unit.promote(); // the run behind it may belong to a conversation that is free
+  // The run behind it may belong to a conversation that is free.
+  if (await unit.promote()) unit.refreshState();
   return toRun(row);
 }
 
 async function askToCancel(unit: ProjectUnit, run: RunRecord, userId: string): Promise<RunRecord> {
-  const open = await unit.tx.intent.count({ where: { runId: run.runId, kind: 'cancel', appliedAt: null } });
-  if (open === 0) {
-    await unit.tx.intent.create({
-      data: {
-        id: newId(),
-        hostId: run.hostId,
-        projectId: run.projectId,
-        runId: run.runId,
-        kind: 'cancel',
-        createdBy: userId,
-      },
-    });
-  }
-  unit.wakeHostIds.add(run.hostId);
+  await ask(unit, run, { kind: 'cancel', userId });
   return run;
 }
 

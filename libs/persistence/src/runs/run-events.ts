@@ -78,6 +78,7 @@ export const permissionRequested = (request: PermissionRecord): EventDraft => ({
     suggestions: request.suggestions,
     status: request.status,
     created_at: request.createdAt.toISOString(),
+    ...(request.expiresAt === null ? {} : { expires_at: request.expiresAt.toISOString() }),
   },
 });
 
@@ -96,5 +97,6 @@ export const permissionClosed = (
     ...(request.answeredBy === null
       ? {}
       : { answered_by: { user_id: request.answeredBy.userId, name: request.answeredBy.name } }),
+    ...(request.answeredVia === null ? {} : { answered_via: request.answeredVia }),
   },
 });
