@@ -128,4 +128,22 @@ describe('a worker that is killed', () => {
     const run = await fixture.ended(runId, 30_000);
     expect((JSON.parse(run.resultText ?? '') as { model: string }).model).toMatch(/sonnet/);
   }, 120_000);
+
+  it('SES-9 loses no input and repeats none, whenever it is killed', async () => {
+    const { projectId } = await fixture.newProject();
+    const shell = 'while read line; do echo "got $line"; done';
+    const { runId } = await fixture.command(projectId, { shell, stdin: 'pipe' });
+    const lines = 60;
+    for (let seq = 1; seq <= lines; seq += 1) {
+      await fixture.type(runId, seq, `line ${seq}\n`, seq === lines);
+      if (seq % 4 === 0) await fixture.type(runId, seq - 1, 'a repeat\n');
+      if (seq % 20 === 0) {
+        await worker.kill('SIGKILL');
+        worker = startWorker();
+      }
+    }
+    expect(await fixture.ended(runId, 60_000)).toMatchObject({ status: 'succeeded' });
+    const wanted = Array.from({ length: lines }, (_, index) => `got line ${index + 1}\n`).join('');
+    expect((await fixture.output(runId)).stdout).toBe(wanted);
+  }, 120_000);
 });

@@ -39,6 +39,7 @@ export const ERROR_CODES = {
   'run.not_active': 'conflict',
   'run.already_finished': 'conflict',
   'run.not_queued': 'conflict',
+  'run.input_out_of_order': 'conflict',
   'run.timed_out': 'failed',
   'run.cancelled': 'failed',
   'run.interrupted': 'failed',
@@ -137,6 +138,8 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   'run.not_active': 'The run is in a state in which this cannot be done.',
   'run.already_finished': 'The run is over, so nothing can be done to it.',
   'run.not_queued': 'Reserved: the run does not wait in the queue.',
+  'run.input_out_of_order':
+    'Input before this piece is missing; `details.expected_input_seq` is the number to go on from.',
   'run.timed_out': 'The run took longer than its timeout and was ended.',
   'run.cancelled': 'Somebody cancelled the run.',
   'run.interrupted': 'A person interrupted the run, or the installation was shut down.',

@@ -177,6 +177,7 @@ const runEvents = {
         .optional()
         .describe('Inside the workspace, relative to it or absolute'),
       parallel: z.boolean().optional().describe('In a lane of its own, so that it starts at once'),
+      stdin: z.literal('pipe').optional().describe('The command reads what run_input brings; else its stdin is empty'),
       timeout_ms: z.int().min(100).optional(),
       priority: priority.optional(),
       if_busy: ifBusy.optional(),

@@ -21,6 +21,8 @@ export const LIMITS = {
   permissionBytes: 8 * 1024 * 1024,
   /** Longest wait for the end of a run in one HTTP request, ms. */
   restWaitMs: 60_000,
+  /** One piece of input of a command. */
+  inputBytes: 64 * 1024,
   pageDefault: 50,
   pageMax: 500,
   streamWindowBytes: { default: 256 * 1024, min: 4096, max: 4 * 1024 * 1024 },

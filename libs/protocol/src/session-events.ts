@@ -1,6 +1,7 @@
 // Client events that steer runs at work and conversations.
 import { z } from 'zod';
 import { PERMISSION_MODES, RUN_STATUSES } from '#kernel';
+import { LIMITS } from './limits.js';
 import { runInfo, sessionInfo } from './models.schema.js';
 import { argument, id, idempotencyKey, title } from './primitives.schema.js';
 
@@ -29,6 +30,23 @@ export const runControlEvents = {
     role: 'editor',
     request: runRef,
     data: runInfo,
+  },
+  run_input: {
+    summary:
+      'Writes to the stdin of a command that was started with stdin: pipe. Pieces are numbered from 1; one that was taken before changes nothing.',
+    role: 'editor',
+    request: z.strictObject({
+      run_id: id,
+      input_seq: z.int().min(1).max(2_147_483_647),
+      data: z
+        .string()
+        .max(LIMITS.inputBytes * 2)
+        .optional()
+        .describe(`At most ${LIMITS.inputBytes} bytes`),
+      encoding: z.enum(['utf-8', 'base64']).optional().describe('How `data` is written; utf-8 unless said otherwise'),
+      eof: z.boolean().optional().describe('Nothing follows'),
+    }),
+    data: z.object({ run_id: id, input_seq: z.int(), duplicate: z.boolean() }),
   },
 } as const;
 

@@ -116,6 +116,26 @@ it('SES-2, SES-3 stores what is asked of a run once, and takes a pause back', as
   expect((await intentsOf(run_id)).map(([kind]) => kind)).toEqual(['interrupt', 'resume']);
 });
 
+it('SES-9 takes input as text or base64, and refuses what is neither', async () => {
+  const { project_id } = await fixture.project(client);
+  const { run_id } = await client.call('execute_command', { project_id, command: 'cat', stdin: 'pipe' });
+  expect(await client.call('run_input', { run_id, input_seq: 1, data: 'äöü' })).toEqual({
+    run_id,
+    input_seq: 1,
+    duplicate: false,
+  });
+  await client.call('run_input', { run_id, input_seq: 2, data: 'AAH/', encoding: 'base64', eof: true });
+  expect(await client.call('run_input', { run_id, input_seq: 2, data: 'AAH/' })).toMatchObject({ duplicate: true });
+  const control = new PgRunControl(fixture.database.db);
+  const pieces = await control.waitingInput(run_id);
+  expect(pieces.map(({ data, eof }) => [Buffer.from(data).toString('hex'), eof])).toEqual([
+    [Buffer.from('äöü').toString('hex'), false],
+    ['0001ff', true],
+  ]);
+  const bad = { run_id, input_seq: 3, data: 'not base64!', encoding: 'base64' as const };
+  expect(await client.refusal('run_input', bad)).toMatchObject({ code: 'request.invalid_payload' });
+});
+
 it('SES-7 applies nothing for a worker whose run was taken over', async () => {
   const { project_id } = await fixture.project(client);
   const { run_id } = await client.call('execute', { project_id, prompt: 'one' });

@@ -45,6 +45,7 @@ export interface CommandRequest {
   lane?: string;
   timeoutMs?: number;
   workingDir?: string;
+  stdin?: 'pipe';
 }
 
 export type WorkerFixture = Awaited<ReturnType<typeof createWorkerFixture>>;
@@ -183,6 +184,7 @@ async function openEdge(database: TestDatabase, redisUrl: string, instance: stri
         argv: request.argv ?? [],
         shellCommand: request.shell ?? null,
         workingDir: request.workingDir ?? null,
+        ...(request.stdin === undefined ? {} : { stdin: request.stdin }),
       });
       await announcer.announce(announcement);
       return result.run;
@@ -195,6 +197,13 @@ async function openEdge(database: TestDatabase, redisUrl: string, instance: stri
     /** Asks for it as a client does. */
     steer: async (how: 'interrupt' | 'pause' | 'resume', runId: string): Promise<RunRecord> => {
       const { result, announcement } = await stores.control[how](runId, user.userId);
+      await announcer.announce(announcement);
+      return result;
+    },
+    /** Writes to a command's stdin as a client does. */
+    type: async (runId: string, inputSeq: number, text: string, eof = false): Promise<{ duplicate: boolean }> => {
+      const data = Buffer.from(text);
+      const { result, announcement } = await stores.control.input({ runId, userId: user.userId, inputSeq, data, eof });
       await announcer.announce(announcement);
       return result;
     },

@@ -68,6 +68,7 @@ export class RunsGateway {
         ...newRun(request.parallel === true ? ownLane() : DEFAULT_LANE, request, context),
         ...commandLine(request.command),
         workingDir: workingDirectoryOf(request.working_directory),
+        ...(request.stdin === undefined ? {} : { stdin: request.stdin }),
         timeoutMs: checkTimeout(request.timeout_ms, 'timeout_ms', this.settings),
         ...idempotencyClaim('execute_command', context.user.userId, request),
       }),

@@ -25,7 +25,7 @@ async function adopt(state: ProcessRecord['state'], info: Partial<ProcessInfo> |
     },
     attach: async () => ({}),
   };
-  const run = { runId: newId(), projectId: newId(), argv: ['true'], shellCommand: null, workingDir: null };
+  const run = { runId: newId(), projectId: newId(), argv: ['true'], shellCommand: null, workingDir: null, options: {} };
   const context = { claimed: { run, process: known }, connection } as unknown as RunContext;
   const attaching = attachCommand(store as ProcessStore, context);
   return { log, context, attached: await attaching.catch((error: unknown) => error) };

@@ -63,7 +63,7 @@ async function start(store: ProcessStore, context: RunContext, process: ProcessR
     argv: commandArgv(run),
     cwd: commandDirectory(run),
     env: commandEnvironment(run),
-    stdin: 'null',
+    stdin: run.options['stdin'] === 'pipe' ? 'pipe' : 'null',
     epoch: process.epoch,
   });
   await store.processLive(fenceOf(process), { pid: info.pid, bootId: connection.bootId });

@@ -48,6 +48,8 @@ class Fixture {
     pauseRun: async () => this.committed(true),
     continueRun: async () => this.committed(this.run),
     wasAsked: async () => false,
+    waitingInput: async () => [],
+    inputWritten: async () => undefined,
   };
   connect: () => Promise<SandboxConnection> = async () => ({}) as SandboxConnection;
   finish: () => void = () => undefined;

@@ -9,6 +9,7 @@ import type { HeldSlot } from './held-slot.js';
 import { agentSetting } from './agent-setting.js';
 import { signalTree } from './process-signals.js';
 import type { LiveRun, RunContext } from './run-driver.port.js';
+import { writeInput } from './run-input.js';
 import type { EndingReason } from './run-outcomes.js';
 
 export interface RunControlsParts {
@@ -40,6 +41,7 @@ export class RunControls {
   private driven: Driven | undefined;
   /** Intents that are being carried out. */
   private readonly taken = new Set<string>();
+  private writing = false;
   private turns: Promise<void> = Promise.resolve();
   private continued: ((run: RunRecord) => void) | undefined;
 
@@ -69,6 +71,9 @@ export class RunControls {
       case 'setting':
         this.inTurn(intent, () => this.change(intent));
         return true;
+      case 'stdin':
+        this.nudgeInput(intent);
+        return true;
       default:
         return false;
     }
@@ -88,6 +93,16 @@ export class RunControls {
     while (!over.aborted && !(await hasEnded())) await pause(LOOK_MS, over);
     this.continued = undefined;
     return run;
+  }
+
+  /** All that waits is written at once: the intent only says that there is something. */
+  private nudgeInput(intent: IntentRecord): void {
+    const { driven } = this;
+    if (driven?.context.live === undefined || this.writing) return;
+    this.writing = true;
+    this.carryOut(intent, () =>
+      writeInput(this.parts.store, driven.context, driven.over).finally(() => (this.writing = false)),
+    );
   }
 
   private inTurn(intent: IntentRecord, work: () => Promise<void>): void {

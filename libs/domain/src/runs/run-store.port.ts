@@ -29,6 +29,8 @@ export interface NewCommand extends NewRun {
   shellCommand: string | null;
   commandId?: string;
   workingDir: string | null;
+  /** `pipe`: it reads what people type (RunControl.input). Else its stdin is empty. */
+  stdin?: 'pipe';
 }
 export interface QueuedRun {
   run: RunRecord;

@@ -79,6 +79,7 @@ async function insert(unit: ProjectUnit, request: NewQueuedRun): Promise<QueuedR
             shellCommand: request.shellCommand,
             commandId: request.commandId ?? null,
             workingDir: request.workingDir,
+            ...(request.stdin === undefined ? {} : { options: { stdin: request.stdin } }),
           }),
     },
   });

@@ -1,9 +1,18 @@
 // Steering runs in Postgres: intents from clients, and what the worker makes of them under the run's fence (R4, R5).
-import type { Committed, ControlFence, RunControl, RunControlStore, RunRecord } from '#domain';
+import type {
+  CommandInput,
+  Committed,
+  ControlFence,
+  InputPiece,
+  RunControl,
+  RunControlStore,
+  RunRecord,
+} from '#domain';
 import { requireTransition } from '#domain';
 import { AppError, type IntentKind } from '#kernel';
 import type { Database } from '../database.js';
 import { inProject, type ProjectUnit } from '../events/project-unit.js';
+import { inputWritten, storeInput, waitingInput } from './command-input.js';
 import { fenced, lockRun } from './fences.js';
 import { NO_WAIT } from './finish.js';
 import { moveSession } from '../sessions/session-status.js';
@@ -39,6 +48,21 @@ export class PgRunControl implements RunControl, RunControlStore {
       const run = await requireStatus(unit, runId, statuses);
       await ask(unit, run, { kind: 'resume', userId });
       return run;
+    });
+  }
+
+  async input(input: CommandInput): Promise<Committed<{ duplicate: boolean }>> {
+    return this.#onRun(input.runId, (unit) => storeInput(unit, input));
+  }
+
+  async waitingInput(runId: string): Promise<InputPiece[]> {
+    return this.db.run((client) => waitingInput(client, runId));
+  }
+
+  async inputWritten(fence: ControlFence, piece: { intentId: string; closed: boolean }): Promise<void> {
+    await this.db.transaction(async (tx) => {
+      await lockRun(tx, fence);
+      await inputWritten(tx, fence.runId, piece);
     });
   }
 
