@@ -9,11 +9,13 @@ const RETRY_AFTER_S = 1;
 /** Also for upgrades: without an endpoint for them they arrive as plain requests, and clients try again by themselves. */
 export function answerNotReady(_request: IncomingMessage, response: ServerResponse): void {
   const error = new AppError('service.unavailable', 'The gateway is starting.', { retryAfterMs: RETRY_AFTER_S * 1000 });
-  const document = problemDocument(error, newCorrelationId());
+  const correlationId = newCorrelationId();
+  const document = problemDocument(error, correlationId);
   response.writeHead(document.status, {
     'content-type': PROBLEM_TYPE,
     'retry-after': String(RETRY_AFTER_S),
     'cache-control': 'no-store',
+    'x-correlation-id': correlationId,
   });
   response.end(JSON.stringify(document));
 }

@@ -6,6 +6,11 @@ import { type Logger, logError, newCorrelationId } from '#observability';
 import { factsOf } from '../rest/rest-call.js';
 import { problemDocument, PROBLEM_TYPE } from './problem-document.js';
 
+/** What is away is mostly back soon. */
+const RETRY_AFTER_MS = 1000;
+/** Set for an answer that did not come to be. */
+const OF_CONTENT = ['content-disposition', 'etag', 'accept-ranges', 'gantry-missing-bytes'];
+
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
   constructor(private readonly logger: Logger) {}
@@ -27,7 +32,9 @@ export class ProblemFilter implements ExceptionFilter {
     }
     const document = problemDocument(error, correlationId);
     response.status(document.status).type(PROBLEM_TYPE).setHeader('cache-control', 'no-store');
-    if (error.retryAfterMs !== undefined) response.setHeader('retry-after', Math.ceil(error.retryAfterMs / 1000));
+    for (const name of OF_CONTENT) response.removeHeader(name);
+    const retryAfterMs = error.retryAfterMs ?? (error.kind === 'unavailable' ? RETRY_AFTER_MS : undefined);
+    if (retryAfterMs !== undefined) response.setHeader('retry-after', Math.ceil(retryAfterMs / 1000));
     // What is left of the body is not waited for.
     if (!request.complete) response.setHeader('connection', 'close');
     response.send(JSON.stringify(document));
