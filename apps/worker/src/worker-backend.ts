@@ -17,6 +17,7 @@ import {
   PgRetentionStore,
   PgRunControl,
   PgRunStore,
+  PgSandboxStore,
   PgSpareStore,
   readMigrations,
 } from '#persistence';
@@ -111,6 +112,7 @@ function partsOf(options: BackendOptions, { db, redis, hosts, metrics, instance 
       leaseMs: config.leaseMs,
       reconcileMs: config.reconcileMs,
       parkAfterMs: config.runs.parkAfterMs,
+      sandboxIdleMs: config.sandbox.idleMs,
       bounds: PATIENCE,
       retention: {
         outputDays: config.output.retentionDays,
@@ -123,6 +125,7 @@ function partsOf(options: BackendOptions, { db, redis, hosts, metrics, instance 
     executions,
     control,
     spares,
+    sandboxStore: new PgSandboxStore(db),
     runs: new PgRunStore(db),
     projects: new PgProjectStore(db),
     hosts,

@@ -15,6 +15,7 @@ import type {
   SandboxConnection,
   SandboxLimits,
   SandboxRuntime,
+  SandboxStore,
   SpareStore,
 } from '#domain';
 import type { BullRunQueue, RunJobProcessor, RunWorker } from '#jobs';
@@ -33,6 +34,7 @@ export interface WorkerSettings {
   reconcileMs: number;
   /** After so long a run that waits for a person leaves its lane to others, where its project says nothing; 0: never. */
   parkAfterMs: number;
+  sandboxIdleMs: number;
   bounds: PatienceBounds;
   retention: RetentionLimits & { sweepMs: number };
 }
@@ -60,6 +62,7 @@ export interface WorkerParts {
   executions: ExecutionStore;
   control: RunControlStore;
   spares: SpareStore;
+  sandboxStore: SandboxStore;
   runs: Pick<RunStore, 'find'>;
   projects: Pick<ProjectStore, 'find' | 'existing' | 'listDeleting' | 'finishDelete'>;
   hosts: HostStore;

@@ -214,6 +214,13 @@ const RUNS = {
     readBy: ['worker'],
     schema: integer(0, 1_000),
   }),
+  GANTRY_SANDBOX_IDLE_MS: withDefault(30 * MINUTE_MS, {
+    description:
+      'How long nothing must have happened in a project before its container is stopped; 0 never stops one. What a command left running keeps it.',
+    readBy: ['worker'],
+    schema: integer(0, 30 * DAY_MS),
+    unit: 'ms',
+  }),
   GANTRY_SPARE_AGENTS: withDefault(true, {
     description:
       'Whether joining a project starts its sandbox and an agent that waits for the first prompt; counted with the warm agents.',

@@ -24,6 +24,8 @@ export interface WorkerConfig {
     /** Files on the host that are mounted read-only into every sandbox (R20). */
     tools: { nodeFile: string; claudeFile: string; sandboxdFile: string };
     limits: { memoryBytes: number; cpus: number; pids: number; tmpBytes: number; spoolBytes: number };
+    /** How long an unused one runs; 0: for ever. */
+    idleMs: number;
   };
   runs: {
     maxConcurrent: number;
@@ -101,5 +103,6 @@ function sandboxOf(values: ValuesOf<'worker'>): WorkerConfig['sandbox'] {
       tmpBytes: values.SANDBOX_TMP_MB * MIB,
       spoolBytes: values.SANDBOX_SPOOL_MB * MIB,
     },
+    idleMs: values.GANTRY_SANDBOX_IDLE_MS,
   };
 }

@@ -31,6 +31,7 @@ export * from './sandbox/spare-store.port.js';
 export * from './sessions/session-lifecycle.js';
 export * from './sessions/session-record.js';
 export * from './sessions/session-store.port.js';
+export * from './sandbox/sandbox-store.port.js';
 export * from './projects/project-state.js';
 export * from './runs/lane-order.js';
 export * from './runs/lane-promotion.js';

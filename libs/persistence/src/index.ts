@@ -16,5 +16,6 @@ export { purgeKeys } from './runs/idempotency.js';
 export { PgRetentionStore } from './retention/pg-retention-store.adapter.js';
 export { PgRunControl } from './runs/pg-run-control.adapter.js';
 export { PgRunStore } from './runs/pg-run-store.adapter.js';
+export { PgSandboxStore } from './hosts/pg-sandbox-store.adapter.js';
 export { PgSpareStore } from './runs/pg-spare-store.adapter.js';
 export { PgSessionStore } from './sessions/pg-session-store.adapter.js';

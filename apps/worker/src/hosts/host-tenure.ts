@@ -12,6 +12,7 @@ import { RunAttachment } from '../runs/run-attachment.js';
 import { RunRegistry } from '../runs/run-registry.js';
 import { RunSlots } from '../runs/run-slots.js';
 import { createRunProcessor } from '../runs/run.processor.js';
+import { IdleSandboxes } from '../sandboxes/idle-sandboxes.js';
 import { SandboxKeeper } from '../sandboxes/sandbox-keeper.js';
 import { every, type Repeated } from '../timing/every.js';
 import { within } from '../timing/within.js';
@@ -25,7 +26,8 @@ const CLOSE_MS = 1_500;
 /** What runs may take to end when the installation goes down. */
 const STOP_RUNS_MS = 25_000;
 const STOP_SANDBOXES_MS = 20_000;
-const DRIVER_SWEEP_MS = 5_000;
+/** Between two looks for agents and sandboxes that are idle for too long. */
+const IDLE_SWEEP_MS = 5_000;
 /** No proof of a worker, and no look at an image, takes that long. */
 const LEFTOVER_MS = 120_000;
 
@@ -37,6 +39,7 @@ export class HostTenure implements Tenure {
   private readonly remover: ProjectRemover;
   private readonly reconciler: Reconciler;
   private readonly retention: RetentionSweep;
+  private readonly idle: IdleSandboxes;
   private jobs: RunWorker | undefined;
   private server: { close(): Promise<void> } | undefined;
   private sweeping: Repeated | undefined;
@@ -104,6 +107,15 @@ export class HostTenure implements Tenure {
       removeLeftovers: () => runtime.removeLeftovers({ olderThanMs: LEFTOVER_MS }),
       logger,
     });
+    this.idle = new IdleSandboxes({
+      store: parts.sandboxStore,
+      runtime,
+      connectionTo: (sandboxId) => this.sandboxes.connectionTo(sandboxId),
+      disconnect: (sandboxId) => this.sandboxes.disconnect(sandboxId),
+      stillHeld: () => this.stillHeld(),
+      idleMs: settings.sandboxIdleMs,
+      logger,
+    });
     this.retention = new RetentionSweep({
       hostId,
       retention: parts.retention,
@@ -127,9 +139,12 @@ export class HostTenure implements Tenure {
     this.reconciler.start();
     this.retention.start();
     this.sweeping = every(
-      DRIVER_SWEEP_MS,
-      () => this.drivers.sweep(lease),
-      (error) => logError(parts.logger, error, { doing: 'sweep drivers' }),
+      IDLE_SWEEP_MS,
+      async () => {
+        await this.drivers.sweep(lease);
+        await this.idle.sweep(lease);
+      },
+      (error) => logError(parts.logger, error, { doing: 'sweep what is idle' }),
     );
   }
 
@@ -166,7 +181,7 @@ export class HostTenure implements Tenure {
   }
 
   private sandboxSweep(): SandboxSweep {
-    const { runtime, executions, projects, hosts, settings, logger } = this.parts;
+    const { runtime, executions, projects, logger } = this.parts;
     return new SandboxSweep({
       lease: this.lease,
       runtime,
@@ -174,9 +189,13 @@ export class HostTenure implements Tenure {
       projects,
       connectionTo: (sandboxId) => this.sandboxes.connectionTo(sandboxId),
       attendedProjects: () => this.registry.all().map(({ dispatch }) => dispatch.projectId),
-      stillHeld: async () => !this.ending && (await hosts.renew(this.lease, settings.leaseMs)),
+      stillHeld: () => this.stillHeld(),
       logger,
     });
+  }
+
+  private async stillHeld(): Promise<boolean> {
+    return !this.ending && (await this.parts.hosts.renew(this.lease, this.parts.settings.leaseMs));
   }
 
   /** No job, request, intent or repair is begun after this. */
