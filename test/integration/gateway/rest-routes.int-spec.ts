@@ -229,3 +229,18 @@ it('REST-6 answers HEAD, and says with 304 that nothing has changed', async () =
     expect.stringMatching(/^application\/json/),
   ]);
 });
+
+it('REST-1 takes new fields of an event as they come: a busy project is refused, and nothing is stored', async () => {
+  const { project_id } = await project();
+  const first = await prompt(project_id);
+  const { status, body } = await admin.ask('POST', `/projects/${project_id}/runs`, {
+    body: { kind: 'prompt', prompt: 'y', if_busy: 'reject' },
+  });
+  expect([status, (body as Json).code, (body as Json).details?.['blocker']]).toEqual([
+    409,
+    'session.locked',
+    expect.objectContaining({ run_id: first.run_id }),
+  ]);
+  const { runs } = await admin.json<{ runs: RunInfo[] }>('GET', `/projects/${project_id}/runs`);
+  expect(runs).toHaveLength(1);
+});
