@@ -13,6 +13,7 @@ export function UserMessage({ item }: { item: UserItem }) {
     <article className="ml-auto flex max-w-[88%] flex-col items-end gap-1 pt-3">
       <p className="flex items-center gap-2 text-xs text-muted">
         <span className="font-medium">{mine ? t.user.you : visibleText(item.userName ?? t.user.teammate)}</span>
+        {item.editedBy !== undefined && <span>{t.user.editedBy(visibleText(item.editedBy))}</span>}
         <Clock at={item.at} />
       </p>
       <div className="rounded-2xl rounded-tr-md bg-accent-soft px-3.5 py-2.5 wrap-anywhere whitespace-pre-wrap">

@@ -87,7 +87,9 @@ function AnswerForm({ request }: { request: PermissionInfo }) {
       const said =
         behavior === 'deny' && message !== undefined && message.trim() !== '' ? { message: message.trim() } : {};
       const { first, answered_by: by } = await answerPermission({ ...key, behavior, ...said });
-      if (!first && by.user_id !== me) notices.tell(t.permission.first(by.name, request.tool_name));
+      if (!first && by !== undefined && by.user_id !== me) {
+        notices.tell(t.permission.first(by.name, request.tool_name));
+      }
     } catch (error) {
       setProblem(problemOf(error));
     }

@@ -21,7 +21,8 @@ export function PermissionLine({ item: { request, closing } }: { item: Permissio
 
 function outcome(closing: PermissionClosing | undefined): { icon: IconName; className: string; words: string } {
   if (closing === undefined) return { icon: 'question', className: 'text-warn', words: t.permission.waiting };
-  const name = closing.answered_by?.name ?? t.permission.somebody;
+  const nobody = closing.answered_via === 'policy' ? t.permission.rules : t.permission.somebody;
+  const name = closing.answered_by?.name ?? nobody;
   switch (closing.status) {
     case 'answered':
       return closing.behavior === 'deny'

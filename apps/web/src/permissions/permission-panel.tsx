@@ -39,6 +39,7 @@ function useAnswersOfOthers(requests: readonly PermissionInfo[], view: ProjectVi
       shown.current.delete(request.request_id);
       const closing = closings.get(request.request_id);
       if (closing?.status !== 'answered' || closing.answered_by?.user_id === me) continue;
+      if (closing.answered_via === 'policy') continue; // nobody was faster
       notices.tell(t.permission.first(closing.answered_by?.name ?? t.permission.somebody, request.tool_name));
     }
   }, [requests, view.log, notices, me]);

@@ -3,7 +3,7 @@ import { DEFAULT_LANE } from '#kernel';
 import { useState } from 'react';
 import { useConnected, useWorkspace } from '../app/workspace-context.js';
 import type { ProjectView } from '../state/project-state.js';
-import { type QueuedRun, queuedRuns } from '../state/runs.js';
+import { queuedCount, type QueuedRun, queuedRuns } from '../state/runs.js';
 import { t } from '../text/index.js';
 import { IconButton } from '../ui/button.js';
 import { Icon } from '../ui/icon.js';
@@ -13,11 +13,12 @@ export function QueuePanel({ view, folded }: { view: ProjectView; folded: boolea
   const [chosen, setChosen] = useState<boolean>();
   const queued = queuedRuns(view);
   const [next] = queued;
+  const count = queuedCount(view);
   if (next === undefined) return null;
   const open = chosen ?? (!folded && window.matchMedia('(min-width: 40rem) and (min-height: 40rem)').matches);
   return (
     <section
-      aria-label={t.queue.title(queued.length)}
+      aria-label={t.queue.title(count)}
       className="shrink-0 overflow-hidden rounded-xl border border-line bg-canvas"
     >
       <button
@@ -27,7 +28,7 @@ export function QueuePanel({ view, folded }: { view: ProjectView; folded: boolea
         className="flex min-h-9 w-full items-center gap-2 px-3 text-left text-xs text-muted hover:bg-sunken"
       >
         <Icon name="chevron" className={`size-3.5 transition-transform ${open ? 'rotate-90' : ''}`} />
-        <span className="shrink-0 font-medium text-ink">{t.queue.title(queued.length)}</span>
+        <span className="shrink-0 font-medium text-ink">{t.queue.title(count)}</span>
         {!open && <span className="min-w-0 flex-1 truncate">{t.queue.nextIs(next.title)}</span>}
       </button>
       {open && (
@@ -35,6 +36,7 @@ export function QueuePanel({ view, folded }: { view: ProjectView; folded: boolea
           {queued.map((run) => (
             <QueuedRow key={run.run_id} run={run} />
           ))}
+          {count > queued.length && <li className="px-3 text-xs text-muted">{t.queue.more(count - queued.length)}</li>}
         </ol>
       )}
     </section>

@@ -12,10 +12,18 @@ export interface FeedIndex {
   /** Tool-use ids of the calls about which a question is open. */
   readonly asking: ReadonlySet<string>;
   readonly endedRuns: ReadonlySet<string>;
+  /** By run: what its prompt was changed to while it waited, and who did. */
+  readonly edits: ReadonlyMap<string, PromptEdit>;
   /** Runs whose end says what went wrong. */
   readonly failedRuns: ReadonlySet<string>;
   /** By run: the sentences with which its result or its end says what went wrong. */
   readonly failures: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+export interface PromptEdit {
+  readonly text: string;
+  readonly userId: string | undefined;
+  readonly userName: string | undefined;
 }
 
 export function indexEvents(events: readonly WireEvent[]): FeedIndex {
@@ -36,7 +44,28 @@ export function indexEvents(events: readonly WireEvent[]): FeedIndex {
   }
   const closings = permissionClosings(events);
   const asking = openQuestions(events, closings);
-  return { results, calls, closings, asking, endedRuns, failedRuns, failures: failuresOf(events) };
+  return {
+    results,
+    calls,
+    closings,
+    asking,
+    endedRuns,
+    failedRuns,
+    edits: editsOf(events),
+    failures: failuresOf(events),
+  };
+}
+
+/** The newest one counts: that is what the agent was asked. */
+function editsOf(events: readonly WireEvent[]): Map<string, PromptEdit> {
+  const edits = new Map<string, PromptEdit>();
+  for (const event of events) {
+    const read = readEvent(event);
+    if (event.run_id === undefined || read.type !== 'run.updated' || read.payload.text === undefined) continue;
+    const { text, user_id: userId, user_name: userName } = read.payload;
+    edits.set(event.run_id, { text, userId, userName });
+  }
+  return edits;
 }
 
 function failuresOf(events: readonly WireEvent[]): Map<string, Set<string>> {

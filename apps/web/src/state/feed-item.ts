@@ -17,6 +17,8 @@ export interface UserItem extends Common {
   readonly text: string;
   readonly userId: string;
   readonly userName: string | undefined;
+  /** Somebody else changed it while it waited. */
+  readonly editedBy?: string;
 }
 export interface TextItem extends Common {
   readonly kind: 'text';

@@ -41,6 +41,19 @@ const result = (run: number, more: Record<string, unknown>): Step => ({
 });
 
 describe('durableFeed', () => {
+  it('WEB-39 shows of a queued prompt what it was changed to last, where it stands, and who changed it', () => {
+    const edit = (run: number, text: string, userId = USER): Step => ({
+      type: 'run.updated',
+      run,
+      payload: { text, title: text, user_id: userId, user_name: 'Ann' },
+    });
+    const steps = [asked(1), queued(1), started(1), asked(2), queued(2), edit(2, 'second'), said(1, 'm1', 0, 'one')];
+    expect(gist(feedOf(...steps))).toEqual(['prompt 1', 'one', 'second']);
+    const items = feedOf(...steps, edit(2, 'third', idOf(77)), finished(1), started(2), said(2, 'm2', 0, 'two'));
+    expect(gist(items).filter((text) => text !== 'result')).toEqual(['prompt 1', 'one', 'third', 'two']);
+    expect(items.find((item) => item.kind === 'user' && item.text === 'third')).toMatchObject({ editedBy: 'Ann' });
+  });
+
   it('shows a conversation in order', () => {
     const items = feedOf(
       { type: 'session.created', payload: { session_id: idOf(9) } },

@@ -83,7 +83,7 @@ function itemsOf(event: WireEvent, index: FeedIndex): FeedItem[] {
   const read = readEvent(event);
   switch (read.type) {
     case 'message.user':
-      return [userItem(event, read.payload)];
+      return [userItem(event, read.payload, index)];
     case 'message.assistant':
       return assistantItems(event, read.payload, index);
     case 'message.tool_result':
@@ -106,9 +106,13 @@ function itemsOf(event: WireEvent, index: FeedIndex): FeedItem[] {
   }
 }
 
-function userItem(event: WireEvent, payload: EventPayload<'message.user'>): FeedItem {
-  const { text, user_id: userId, user_name: userName } = payload;
-  return { kind: 'user', key: event.event_id, at: event.created_at, text, userId, userName };
+function userItem(event: WireEvent, payload: EventPayload<'message.user'>, index: FeedIndex): FeedItem {
+  const { user_id: userId, user_name: userName } = payload;
+  const edit = event.run_id === undefined ? undefined : index.edits.get(event.run_id);
+  const text = edit?.text ?? payload.text;
+  const editedBy = edit === undefined || edit.userId === userId ? undefined : edit.userName;
+  const item = { kind: 'user' as const, key: event.event_id, at: event.created_at, text, userId, userName };
+  return editedBy === undefined ? item : { ...item, editedBy };
 }
 
 function lineItems(event: WireEvent, read: ReadEvent): FeedItem[] {

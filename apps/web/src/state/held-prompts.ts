@@ -18,9 +18,10 @@ export class HeldPrompts {
     return [];
   }
 
-  /** What was kept back and has its place before this event: anything that comes of a run but its queueing means that it began. */
+  /** What was kept back and has its place before this event: anything of a run but its queueing, and changes of it, means that it began. */
   before({ run_id: runId, type }: WireEvent): readonly FeedItem[] {
-    return runId === undefined || type === 'run.queued' ? [] : this.#release(runId);
+    const waits = type === 'run.queued' || type === 'run.updated';
+    return runId === undefined || waits ? [] : this.#release(runId);
   }
 
   /** What was kept back and has its place before events that are not loaded: of these runs nothing comes after `seq`. */

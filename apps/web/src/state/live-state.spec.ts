@@ -4,7 +4,7 @@ import { collectCommands, commandsOf, newestCommands } from './commands.js';
 import { addEvents, EMPTY_LOG } from './event-log.js';
 import { answerKeyOf, pendingPermissions } from './permissions.js';
 import { emptyProject, projectReducer, type ProjectView } from './project-state.js';
-import { activeRuns, currentProject, queuedRuns } from './runs.js';
+import { activeRuns, currentProject, queuedCount, queuedRuns } from './runs.js';
 import { eventsOf, finished, idOf, PROJECT, queued, started, type Step, USER } from './sample-run.js';
 
 const request = (n: number, second: number): PermissionInfo => ({
@@ -100,6 +100,13 @@ describe('runs', () => {
     const view = { ...emptyProject(PROJECT), queue: queue(5, 1) };
     expect(projectReducer(view, { type: 'queue', queue: queue(4, 2) }).queue?.revision).toBe(5);
     expect(projectReducer(view, { type: 'queue', queue: queue(6, 2) }).queue?.revision).toBe(6);
+  });
+
+  it('WEB-40 counts the runs that are too far behind to be listed', () => {
+    const long = queue(1, 1, 2, 3);
+    const lanes = long.lanes.map((lane) => ({ ...lane, queued_count: 500 }));
+    expect(queuedCount({ ...emptyProject(PROJECT), queue: { ...long, lanes } })).toBe(500);
+    expect(queuedCount({ ...emptyProject(PROJECT), queue: long })).toBe(2);
   });
 
   it('WEB-19 says what a run is doing', () => {

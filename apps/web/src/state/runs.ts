@@ -15,6 +15,13 @@ export interface ActiveRun {
   readonly startedAt: string | undefined;
 }
 
+/** How many wait, also those that are too far behind to be listed. */
+export function queuedCount(view: ProjectView): number {
+  const lanes = view.queue?.lanes ?? [];
+  const unlisted = lanes.map(({ queued, queued_count: count = queued.length }) => Math.max(0, count - queued.length));
+  return unlisted.reduce((sum, count) => sum + count, queuedRuns(view).length);
+}
+
 export type QueuedRun = QueueLane['queued'][number] & { readonly lane: string };
 
 interface RunFacts {
@@ -73,6 +80,8 @@ function learn(facts: Map<string, RunFacts>, runId: string, event: WireEvent): v
   const read = readEvent(event);
   const known = facts.get(runId) ?? {};
   if (read.type === 'run.queued') facts.set(runId, { ...known, kind: read.payload.kind, title: read.payload.title });
+  else if (read.type === 'run.updated')
+    facts.set(runId, { ...known, ...(read.payload.title && { title: read.payload.title }) });
   else if (read.type === 'run.started') facts.set(runId, { ...known, startedAt: known.startedAt ?? event.created_at });
   else if (read.type === 'run.finished' || read.type === 'run.cancelled') facts.set(runId, { ...known, ended: true });
 }

@@ -46,7 +46,13 @@ export const en = {
     reload: 'Reload',
   },
 
-  user: { signOut: 'Sign out', you: 'You', teammate: 'Teammate', admin: 'Admin' },
+  user: {
+    signOut: 'Sign out',
+    you: 'You',
+    teammate: 'Teammate',
+    admin: 'Admin',
+    editedBy: (name: string) => `edited by ${name}`,
+  },
 
   projects: {
     title: 'Projects',
@@ -178,6 +184,7 @@ export const en = {
     cancelled: 'Question withdrawn',
     runEnded: 'Run ended before an answer',
     somebody: 'somebody',
+    rules: 'the project’s rules',
     first: (name: string, tool: string) => `${name} answered the question about ${tool} first. That answer counts.`,
   },
 
@@ -206,6 +213,7 @@ export const en = {
     kind: { prompt: 'Prompt', command: 'Command', compact: 'Compacting' },
     cancel: (title: string) => `Cancel “${title}”`,
     lane: (lane: string) => `lane ${lane}`,
+    more: (count: number) => `and ${count} more`,
     phase: { starting: 'Starting', running: 'Running', waiting: 'Waiting for you' },
   },
 
