@@ -12,7 +12,7 @@ import {
   RedisSubscriber,
   type ReportProblem,
 } from '#jobs';
-import { isFinal, type LostHostStore } from '#domain';
+import { isFinal, type LostHostStore, type Usage } from '#domain';
 import { type Clock, RUN_STATUSES, type RunStatus, systemClock } from '#kernel';
 import { type Logger, logError, type QueueDepth } from '#observability';
 import {
@@ -30,16 +30,21 @@ import {
   PgRunStore,
   PgSessionStore,
   PgTokenStore,
+  PgUsageStore,
   purgeKeys,
   readMigrations,
 } from '#persistence';
 import type { ReadinessProbes } from './health/readiness.js';
 import type { GatewayPorts } from './ports.js';
 
+type HostQueueDepth = Awaited<ReturnType<PgHostStore['queueDepth']>>[number];
+
 export interface GatewayBackend {
   probes: ReadinessProbes;
   /** Runs by host and status, for the metrics. */
   queueDepth(): Promise<QueueDepth[]>;
+  /** What the database holds, for the metrics. */
+  usage(): Promise<Usage>;
   /** Removes idempotency keys that are too old to count; gives back how many. */
   purgeKeys(): Promise<number>;
   lostHosts: LostHostStore;
@@ -72,7 +77,8 @@ export function openBackend(
       pendingMigrations: () => namesOfPendingMigrations(db, migrations),
       isRedisReady: () => isRedisReady(redis.commands) && isRedisReady(redis.subscriber),
     },
-    queueDepth: async () => (await hosts.queueDepth()).map(({ hostId, status, count }) => depth(hostId, status, count)),
+    queueDepth: async () => (await hosts.queueDepth()).map(toDepth),
+    usage: () => new PgUsageStore(db).read(),
     purgeKeys: () => purgeKeys(db, config.idempotencyTtlMs),
     lostHosts: new PgLostHostStore(db),
     connect: async () => ({ ...storesOf(db, config.idempotencyTtlMs), hosts, ...redis.open(await instanceId(db)) }),
@@ -83,10 +89,11 @@ export function openBackend(
   };
 }
 
-const depth = (hostId: string, status: string, count: number): QueueDepth => ({
+const toDepth = ({ hostId, status, count, oldestMs }: HostQueueDepth): QueueDepth => ({
   hostId,
   state: RUN_STATUSES.find((known) => known === status && !isFinal(known)) ?? ('queued' satisfies RunStatus),
   count,
+  oldestSeconds: oldestMs / 1_000,
 });
 
 const storesOf = (db: Database, keyTtlMs: number) => ({
@@ -98,6 +105,7 @@ const storesOf = (db: Database, keyTtlMs: number) => ({
   outputs: new PgOutputStore(db),
   permissions: new PgPermissionStore(db),
   tokens: new PgTokenStore(db),
+  usage: new PgUsageStore(db),
 });
 
 function openRedis(url: string, report: ReportProblem) {

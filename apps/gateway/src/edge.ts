@@ -19,6 +19,7 @@ import { rootsOf } from './projects/choose-host.js';
 import { restEntry } from './rest/rest-entry.js';
 import type { RestSettings } from './rest/rest-settings.js';
 import { RestTraffic } from './rest/rest-traffic.js';
+import { StatsFeed } from './stats/stats-feed.js';
 import { AccessPolicy } from './transport/access.js';
 import { Dispatcher } from './transport/dispatcher.js';
 import { HANDLERS } from './transport/handler-table.js';
@@ -36,7 +37,7 @@ export interface Edge {
 }
 
 export interface EdgeOptions {
-  config: Pick<GatewayConfig, 'http' | 'maxMessageBytes' | 'runs' | 'demoModel'>;
+  config: Pick<GatewayConfig, 'http' | 'maxMessageBytes' | 'runs' | 'demoModel' | 'diskWarnFreePercent'>;
   version: string;
   ports: GatewayPorts;
   health: HealthRegistry;
@@ -54,6 +55,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
   const dispatcher = createDispatcher(app, options);
   const sockets = createSockets(options, dispatcher);
   hub.start();
+  app.get(StatsFeed).start(sockets);
   return {
     handle: app.getHttpAdapter().getInstance() as RequestHandler,
     sockets,
@@ -63,6 +65,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
       await dispatcher.close();
       await announcer.settle();
       await hub.stop();
+      await app.get(StatsFeed).stop();
       await app.close();
     },
   };
@@ -75,6 +78,7 @@ async function createNestApp(options: EdgeOptions): Promise<NestExpressApplicati
     health,
     logger,
     tickMs: tuning.tickMs,
+    stats: { everyMs: tuning.statsMs, warnFreePercent: config.diskWarnFreePercent },
     settings: { version, runTimeoutMs: config.runs.timeoutMs, runTimeoutMaxMs: config.runs.timeoutMaxMs },
     rest: restSettings(options),
   });

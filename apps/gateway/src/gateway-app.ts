@@ -43,6 +43,7 @@ export function createGatewayApp(options: GatewayAppOptions): GatewayApp {
   const metrics = createMetrics({
     service: 'gateway',
     readQueueDepth: () => backend.queueDepth(),
+    readStorage: () => backend.usage(),
     processMetrics: tuning.processMetrics,
   });
   const status = createStatusHandler({ health, metrics, logger });

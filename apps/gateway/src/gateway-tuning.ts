@@ -20,6 +20,8 @@ export interface GatewayTuning {
   purgeKeysMs: number;
   /** Time between two looks for hosts that nobody holds any more, ms. */
   lostHostsMs: number;
+  /** Time between two pushes of `stats`, and two looks at the disks, ms. */
+  statsMs: number;
   outboxBounds: OutboxBounds;
   /** Numbers of the process itself beside those of the gateway. */
   processMetrics: boolean;
@@ -35,6 +37,7 @@ export const DEFAULT_TUNING: GatewayTuning = {
   retryMs: 500,
   purgeKeysMs: 600_000,
   lostHostsMs: 1_000,
+  statsMs: 10_000,
   outboxBounds: DEFAULT_OUTBOX_BOUNDS,
   processMetrics: true,
 };

@@ -18,6 +18,8 @@ import { QueueGateway } from './runs/queue.gateway.js';
 import { RunsGateway } from './runs/runs.gateway.js';
 import { RunControlGateway } from './sessions/run-control.gateway.js';
 import { SessionsGateway } from './sessions/sessions.gateway.js';
+import { StatsFeed, type StatsFeedOptions } from './stats/stats-feed.js';
+import { StatsGateway } from './stats/stats.gateway.js';
 import { StreamsGateway } from './streams/streams.gateway.js';
 import { AccessPolicy } from './transport/access.js';
 import { checkHandlers, HANDLERS } from './transport/handler-table.js';
@@ -31,6 +33,7 @@ export interface GatewayModuleOptions {
   logger: Logger;
   /** Time between two comparisons with the heads in Postgres, ms. */
   tickMs: number;
+  stats: Pick<StatsFeedOptions, 'everyMs' | 'warnFreePercent'>;
 }
 
 const portProviders = (ports: GatewayPorts): Provider[] =>
@@ -49,18 +52,20 @@ const handlerTable: FactoryProvider<HandlerTable> = {
     RunControlGateway,
     SessionsGateway,
     QueueGateway,
+    StatsGateway,
   ],
   useFactory: (
     projects: ProjectsGateway,
     runs: RunsGateway,
     history: HistoryGateway,
     streams: StreamsGateway,
-    ...[permissions, health, control, sessions, queue]: [
+    ...[permissions, health, control, sessions, queue, stats]: [
       PermissionsGateway,
       HealthGateway,
       RunControlGateway,
       SessionsGateway,
       QueueGateway,
+      StatsGateway,
     ]
   ): HandlerTable => {
     const table = {
@@ -73,8 +78,9 @@ const handlerTable: FactoryProvider<HandlerTable> = {
       ...control.handlers,
       ...sessions.handlers,
       ...queue.handlers,
+      ...stats.handlers,
     } satisfies HandlerTable;
-    const parts = [projects, runs, history, streams, permissions, health, control, sessions, queue];
+    const parts = [projects, runs, history, streams, permissions, health, control, sessions, queue, stats];
     checkHandlers(parts.map(({ handlers }) => handlers));
     return table;
   },
@@ -82,7 +88,7 @@ const handlerTable: FactoryProvider<HandlerTable> = {
 
 @Module({})
 export class GatewayModule {
-  static compose({ ports, settings, rest, health, logger, tickMs }: GatewayModuleOptions): DynamicModule {
+  static compose({ ports, settings, rest, health, logger, tickMs, stats }: GatewayModuleOptions): DynamicModule {
     const report = (error: unknown, context: Record<string, unknown> = {}) => logError(logger, error, context);
     const hub = new FeedHub({ events: ports.events, runs: ports.runs, bus: ports.bus, tickMs, report });
     const announcer = new CommitAnnouncer(ports.announcer, hub, (error) => report(error, { operation: 'announce' }));
@@ -95,6 +101,7 @@ export class GatewayModule {
         { provide: SETTINGS, useValue: settings },
         { provide: LOGGER, useValue: logger },
         { provide: Health, useValue: health },
+        { provide: StatsFeed, useValue: new StatsFeed({ usage: ports.usage, ...stats, logger }) },
         { provide: FeedHub, useValue: hub },
         { provide: CommitAnnouncer, useValue: announcer },
         { provide: AccessPolicy, useValue: new AccessPolicy(ports) },
@@ -110,6 +117,7 @@ export class GatewayModule {
         RunControlGateway,
         SessionsGateway,
         QueueGateway,
+        StatsGateway,
         handlerTable,
       ],
     };

@@ -12,6 +12,7 @@ import type {
   RunStore,
   SessionStore,
   TokenStore,
+  UsageStore,
 } from '#domain';
 
 export interface GatewayPorts {
@@ -24,6 +25,7 @@ export interface GatewayPorts {
   permissions: PermissionStore;
   hosts: HostStore;
   tokens: TokenStore;
+  usage: UsageStore;
   bus: LiveBus;
   announcer: Announcer;
   hostClient: HostClient;
@@ -39,6 +41,7 @@ export const PORT = {
   permissions: Symbol('PermissionStore'),
   hosts: Symbol('HostStore'),
   tokens: Symbol('TokenStore'),
+  usage: Symbol('UsageStore'),
   bus: Symbol('LiveBus'),
   announcer: Symbol('Announcer'),
   hostClient: Symbol('HostClient'),

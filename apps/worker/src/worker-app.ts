@@ -15,6 +15,7 @@ import {
   logError,
   NestLoggerAdapter,
 } from '#observability';
+import { HostLoadMeter } from './hosts/host-load.js';
 import { EngineProbe } from './hosts/engine-probe.js';
 import { HostTenure } from './hosts/host-tenure.js';
 import { LeaseHolder } from './hosts/lease-holder.js';
@@ -55,7 +56,12 @@ export function createWorkerApp(options: WorkerAppOptions): WorkerApp {
   const { makeRuntime } = options;
   const backend = openBackend({ ...options, clock, ...(makeRuntime === undefined ? {} : { makeRuntime }) });
   const health = new HealthRegistry(clock);
-  const metrics = createMetrics({ service: 'worker', readQueueDepth: () => backend.queueDepth() });
+  const meter = new HostLoadMeter(config);
+  const metrics = createMetrics({
+    service: 'worker',
+    readQueueDepth: () => backend.queueDepth(),
+    readDisks: () => meter.disks(),
+  });
   const stopped = new AbortController();
   let engine: Engine | undefined;
   let server: INestApplication | undefined;

@@ -19,6 +19,7 @@ import {
   PgRunStore,
   PgSandboxStore,
   PgSpareStore,
+  PgUsageStore,
   readMigrations,
 } from '#persistence';
 import { createDockerSandboxRuntime } from '#sandbox/docker';
@@ -108,6 +109,7 @@ function partsOf(options: BackendOptions, { db, redis, hosts, metrics, instance 
       image: config.sandbox.image,
       limits: config.sandbox.limits,
       projectRoots: config.projectRoots,
+      dataDir: config.dataDir,
       maxRuns: maxConcurrent,
       leaseMs: config.leaseMs,
       reconcileMs: config.reconcileMs,
@@ -131,6 +133,7 @@ function partsOf(options: BackendOptions, { db, redis, hosts, metrics, instance 
     hosts,
     retention: new PgRetentionStore(db),
     makeDrivers: (sandboxes) => createRunDrivers(drivers, sandboxes),
+    usage: new PgUsageStore(db),
     clock,
     logger,
     metrics,
@@ -161,7 +164,9 @@ const reporter = (logger: Logger, clock: Clock): ReportProblem =>
     () => clock.monotonicMs(),
   );
 
-function toDepth({ hostId, status, count }: { hostId: string; status: string; count: number }): QueueDepth[] {
+type HostQueueDepth = Awaited<ReturnType<PgHostStore['queueDepth']>>[number];
+
+function toDepth({ hostId, status, count, oldestMs }: HostQueueDepth): QueueDepth[] {
   const state = RUN_STATUSES.find((known) => known === status);
-  return state === undefined ? [] : [{ hostId, state, count }];
+  return state === undefined ? [] : [{ hostId, state, count, oldestSeconds: oldestMs / 1_000 }];
 }

@@ -17,6 +17,7 @@ import type {
   SandboxRuntime,
   SandboxStore,
   SpareStore,
+  UsageStore,
 } from '#domain';
 import type { BullRunQueue, RunJobProcessor, RunWorker } from '#jobs';
 import type { Clock, RunKind } from '#kernel';
@@ -29,6 +30,7 @@ export interface WorkerSettings {
   image: string;
   limits: SandboxLimits;
   projectRoots: string[];
+  dataDir: string;
   maxRuns: number;
   leaseMs: number;
   reconcileMs: number;
@@ -68,6 +70,7 @@ export interface WorkerParts {
   hosts: HostStore;
   retention: RetentionStore;
   announcer: Announcer;
+  usage: Pick<UsageStore, 'reportLoad'>;
   bus: LiveBus;
   hostServer: HostServer;
   queue: Pick<BullRunQueue, 'dispatch' | 'jobIds' | 'drop'>;

@@ -277,7 +277,7 @@ const RETENTION = {
   }),
   GANTRY_DISK_WARN_FREE_PERCENT: withDefault(10, {
     description: 'Free space of a disk below which health is degraded and clients are told; 0 never warns.',
-    readBy: ['gateway', 'worker'],
+    readBy: ['gateway'],
     schema: integer(0, 99),
     unit: '%',
   }),

@@ -45,7 +45,6 @@ export interface WorkerConfig {
     retentionDays: number;
     sweepMs: number;
   };
-  diskWarnFreePercent: number;
   leaseMs: number;
   reconcileMs: number;
   idempotencyTtlMs: number;
@@ -81,7 +80,6 @@ export function loadWorkerConfig(env: Environment): WorkerConfig {
       retentionDays: values.GANTRY_OUTPUT_RETENTION_DAYS,
       sweepMs: values.GANTRY_RETENTION_SWEEP_MS,
     },
-    diskWarnFreePercent: values.GANTRY_DISK_WARN_FREE_PERCENT,
     leaseMs: values.GANTRY_LEASE_MS,
     reconcileMs: values.GANTRY_RECONCILE_MS,
     idempotencyTtlMs: values.GANTRY_IDEMPOTENCY_TTL_MS,

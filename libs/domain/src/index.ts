@@ -30,6 +30,7 @@ export * from './sandbox/sandbox-runtime.port.js';
 export * from './sandbox/spare-store.port.js';
 export * from './sessions/session-lifecycle.js';
 export * from './sessions/session-record.js';
+export * from './usage/usage-store.port.js';
 export * from './sessions/session-store.port.js';
 export * from './sandbox/sandbox-store.port.js';
 export * from './projects/project-state.js';

@@ -15,4 +15,10 @@ export { NestLoggerAdapter } from './logging/nest-logger.adapter.js';
 export { isSensitiveKey, REDACTED } from './logging/redact-line.js';
 export { logRunLine, type RunLine } from './logging/run-line.js';
 export { serializeError, type SerializedError } from './logging/serialize-error.js';
-export { createMetrics, type Metrics, type MetricsOptions, type QueueDepth } from './metrics/create-metrics.js';
+export {
+  createMetrics,
+  type Metrics,
+  type MetricsOptions,
+  type QueueDepth,
+  type Storage,
+} from './metrics/create-metrics.js';

@@ -18,4 +18,5 @@ export { PgRunControl } from './runs/pg-run-control.adapter.js';
 export { PgRunStore } from './runs/pg-run-store.adapter.js';
 export { PgSandboxStore } from './hosts/pg-sandbox-store.adapter.js';
 export { PgSpareStore } from './runs/pg-spare-store.adapter.js';
+export { PgUsageStore } from './usage/pg-usage-store.adapter.js';
 export { PgSessionStore } from './sessions/pg-session-store.adapter.js';

@@ -34,6 +34,7 @@ import {
 import { projectSettingsPatch } from './project-settings.schema.js';
 import { ifBusy, priority, prompt, queueEvents } from './queue-events.js';
 import { runControlEvents, sessionEvents } from './session-events.js';
+import { statsEvents } from './stats-events.js';
 
 interface ClientEventSpec {
   summary: string;
@@ -336,6 +337,7 @@ export const CLIENT_EVENTS = {
   ...getEvents,
   ...messageEvents,
   ...serviceEvents,
+  ...statsEvents,
 };
 export type ClientEventName = keyof typeof CLIENT_EVENTS;
 export type ClientRequest<E extends ClientEventName> = z.infer<(typeof CLIENT_EVENTS)[E]['request']>;

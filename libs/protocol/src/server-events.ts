@@ -4,6 +4,7 @@ import { STREAM_CHANNELS } from '#kernel';
 import { delta, eventInfo, queueSnapshot, userInfo } from './models.schema.js';
 import { outputGap } from './output.schema.js';
 import { id, offset, timestamp } from './primitives.schema.js';
+import { stats } from './stats-events.js';
 
 export const helloLimits = z.object({
   max_frame_bytes: z.int(),
@@ -52,12 +53,15 @@ export const SERVER_EVENTS = {
     payload: z.object({ stream_id: id, end_offset: offset, exit_code: z.int().optional(), reason: z.string() }),
   },
   queue_changed: { summary: 'The lanes of a joined project.', payload: queueSnapshot },
+  stats: { summary: 'The numbers of the installation, every 10 seconds, for those who asked.', payload: stats },
   server_notice: {
     summary: 'A word from the service: drain, version skew, limits.',
     payload: z.object({
       code: z
         .string()
-        .describe('`service.draining`: connect again. `resync_required`: join the project of project_id again'),
+        .describe(
+          '`service.draining`: connect again. `resync_required`: join the project of project_id again. `disk.low`: a disk is nearly full',
+        ),
       message: z.string(),
       project_id: id.optional(),
       retry_after_ms: z.int().optional(),

@@ -5,6 +5,8 @@ import { toAppError } from '#kernel';
 import { HealthRegistry } from '#observability';
 import type { ClientData } from '#protocol';
 import { type FeatureSettings, PORT, SETTINGS } from '../ports.js';
+import { describeLowDisks } from '../stats/low-disks.js';
+import { StatsFeed } from '../stats/stats-feed.js';
 import type { EventHandlers } from '../transport/request-context.js';
 import { POSTGRES_CHECK } from './readiness.js';
 
@@ -22,6 +24,7 @@ export class HealthGateway {
     private readonly registry: HealthRegistry,
     @Inject(PORT.hosts) private readonly hosts: HostStore,
     @Inject(SETTINGS) private readonly settings: FeatureSettings,
+    private readonly stats: StatsFeed,
   ) {}
 
   /** `down`: nothing can be stored. `degraded`: something else is missing, e.g. live updates, or a worker for new runs. */
@@ -34,6 +37,7 @@ export class HealthGateway {
       ]),
     );
     checks['workers'] = await this.workers();
+    checks['disk'] = this.disk();
     const failed = Object.entries(checks).filter(([, { ok }]) => !ok);
     const down = failed.some(([name]) => name === POSTGRES_CHECK);
     return {
@@ -42,6 +46,11 @@ export class HealthGateway {
       version: this.settings.version,
       uptime_ms: Math.round(process.uptime() * 1000),
     };
+  }
+
+  private disk(): Check {
+    const { lowDisks } = this.stats;
+    return lowDisks.length === 0 ? { ok: true } : { ok: false, message: describeLowDisks(lowDisks) };
   }
 
   /** Not part of readiness: a gateway without a worker still takes work, which waits. */

@@ -55,6 +55,11 @@ export class SocketServer {
     return this.connections.size;
   }
 
+  /** Tells every client. */
+  tell(notice: ServerPush<'server_notice'>): void {
+    for (const { outbox } of this.connections.keys()) outbox.push('server_notice', notice);
+  }
+
   attach(server: HttpServer): void {
     this.io.attach(server);
   }

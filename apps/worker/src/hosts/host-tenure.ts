@@ -17,6 +17,7 @@ import { SandboxKeeper } from '../sandboxes/sandbox-keeper.js';
 import { every, type Repeated } from '../timing/every.js';
 import { within } from '../timing/within.js';
 import type { RunDrivers, WorkerParts } from '../worker-parts.js';
+import { HostLoadMeter } from './host-load.js';
 import type { Tenure } from './lease-holder.js';
 import type { LeaseTerm } from './lease-term.js';
 
@@ -28,6 +29,7 @@ const STOP_RUNS_MS = 25_000;
 const STOP_SANDBOXES_MS = 20_000;
 /** Between two looks for agents and sandboxes that are idle for too long. */
 const IDLE_SWEEP_MS = 5_000;
+const LOAD_MS = 5_000;
 /** No proof of a worker, and no look at an image, takes that long. */
 const LEFTOVER_MS = 120_000;
 
@@ -43,6 +45,7 @@ export class HostTenure implements Tenure {
   private jobs: RunWorker | undefined;
   private server: { close(): Promise<void> } | undefined;
   private sweeping: Repeated | undefined;
+  private measuring: Repeated | undefined;
   private ending = false;
 
   constructor(
@@ -138,6 +141,7 @@ export class HostTenure implements Tenure {
     this.intents.start();
     this.reconciler.start();
     this.retention.start();
+    this.measuring = this.reportLoad();
     this.sweeping = every(
       IDLE_SWEEP_MS,
       async () => {
@@ -180,6 +184,17 @@ export class HostTenure implements Tenure {
     void this.drivers.wake(project, this.lease);
   }
 
+  /** What gateways show of this host, and warn of. */
+  private reportLoad(): Repeated {
+    const { settings, usage, logger } = this.parts;
+    const meter = new HostLoadMeter(settings);
+    return every(
+      LOAD_MS,
+      async () => usage.reportLoad(this.lease, await meter.measure()),
+      (error) => logError(logger, error, { doing: 'report load' }),
+    );
+  }
+
   private sandboxSweep(): SandboxSweep {
     const { runtime, executions, projects, logger } = this.parts;
     return new SandboxSweep({
@@ -201,7 +216,7 @@ export class HostTenure implements Tenure {
   /** No job, request, intent or repair is begun after this. */
   private async stopTaking(): Promise<void> {
     const stopping = [this.jobs?.close(), this.server?.close(), this.reconciler.stop(), this.sweeping?.stop()];
-    await Promise.all([...stopping, this.retention.stop(), this.intents.stop()]);
+    await Promise.all([...stopping, this.retention.stop(), this.measuring?.stop(), this.intents.stop()]);
   }
 
   private async stopSandboxes(): Promise<void> {

@@ -33,6 +33,33 @@ describe('createMetrics', () => {
     expect(body).not.toContain('state="queued"');
   });
 
+  it('RET-15 shows what is stored, what disks have left, and how long the oldest run of each queue waits', async () => {
+    let away = false;
+    const metrics = createMetrics({
+      service: 'gateway',
+      processMetrics: false,
+      readQueueDepth: async () => [{ hostId: 'h1', state: 'queued', count: 3, oldestSeconds: 1.5 }],
+      readStorage: async () => {
+        if (away) throw new Error('no database');
+        return { databaseBytes: 10, outputBytes: 20, events: 30 };
+      },
+      readDisks: async () => [{ disk: 'data', freeBytes: 40, totalBytes: 50 }],
+    });
+    const { body } = await metrics.render();
+    expect(body).toContain('gantry_queue_oldest_seconds{host="h1",state="queued",service="gateway"} 1.5');
+    expect(body).toContain('gantry_database_bytes{service="gateway"} 10');
+    expect(body).toContain('gantry_output_bytes{service="gateway"} 20');
+    expect(body).toContain('gantry_events{service="gateway"} 30');
+    expect(body).toContain('gantry_disk_free_bytes{disk="data",service="gateway"} 40');
+    expect(body).toContain('gantry_disk_size_bytes{disk="data",service="gateway"} 50');
+    away = true;
+    await metrics.render();
+    const later = (await metrics.render()).body;
+    expect(later).not.toContain('gantry_database_bytes{');
+    expect(later).toContain('gantry_disk_free_bytes{');
+    expect(later).toMatch(/gantry_scrape_failures_total\{.*source="storage".*\} [12]/);
+  });
+
   it('OBS-9 still shows everything else when the database cannot be read, and counts it', async () => {
     let away = false;
     const readQueueDepth = async (): Promise<QueueDepth[]> => {

@@ -7,6 +7,23 @@ export interface QueueDepth {
   hostId: string;
   state: RunStatus;
   count: number;
+  /** Since the oldest of them was queued. */
+  oldestSeconds?: number;
+}
+
+/** What is stored. */
+export interface Storage {
+  databaseBytes: number;
+  /** Stored output of commands. */
+  outputBytes: number;
+  events: number;
+}
+
+/** Free space of a disk; `disk` says what lies on it. */
+export interface Disk {
+  disk: string;
+  freeBytes: number;
+  totalBytes: number;
 }
 
 export interface MetricsOptions {
@@ -14,6 +31,9 @@ export interface MetricsOptions {
   service: string;
   /** Read at every scrape. If it throws, the old depths are dropped and the scrape goes on (OBS-9). */
   readQueueDepth?: () => Promise<readonly QueueDepth[]>;
+  /** Read at every scrape, like the depths. */
+  readStorage?: () => Promise<Storage>;
+  readDisks?: () => Promise<readonly Disk[]>;
   /** Event loop, memory and garbage collection of the process. On unless told otherwise. */
   processMetrics?: boolean;
 }
@@ -37,7 +57,8 @@ const WAIT_BUCKETS_S = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 1800];
 const DURATION_BUCKETS_S = [0.05, 0.1, 0.5, 1, 5, 15, 60, 180, 300, 900, 3600];
 
 /** A registry of its own per call, so that two processes in one test do not meet. */
-export function createMetrics({ service, readQueueDepth, processMetrics = true }: MetricsOptions): Metrics {
+export function createMetrics(options: MetricsOptions): Metrics {
+  const { service, readQueueDepth, readStorage, readDisks, processMetrics = true } = options;
   const registry = new Registry();
   registry.setDefaultLabels({ service });
   const registers = [registry];
@@ -71,7 +92,16 @@ export function createMetrics({ service, readQueueDepth, processMetrics = true }
     labelNames: ['code'] as const,
     registers,
   });
-  if (readQueueDepth !== undefined) registerQueueDepth(registry, readQueueDepth);
+  const failures = new Counter({
+    name: 'gantry_scrape_failures_total',
+    help: 'Scrapes at which a source of numbers could not be read.',
+    labelNames: ['source'] as const,
+    registers,
+  });
+  const failed = (source: string) => failures.inc({ source });
+  if (readQueueDepth !== undefined) registerQueueDepth(registry, readQueueDepth, failed);
+  if (readStorage !== undefined) registerStorage(registry, readStorage, failed);
+  if (readDisks !== undefined) registerDisks(registry, readDisks, failed);
 
   return {
     observeRunWait: (kind, seconds) => runWait.observe({ kind }, seconds),
@@ -85,27 +115,101 @@ export function createMetrics({ service, readQueueDepth, processMetrics = true }
   };
 }
 
-function registerQueueDepth(registry: Registry, read: () => Promise<readonly QueueDepth[]>): void {
-  const registers = [registry];
-  const failures = new Counter({
-    name: 'gantry_scrape_failures_total',
-    help: 'Scrapes at which a source of numbers could not be read.',
-    labelNames: ['source'] as const,
-    registers,
+/** The database being away must not take the other numbers with it: a counter says that it happened. */
+type Failed = (source: string) => void;
+
+interface GaugeSpec<T, L extends string> {
+  name: string;
+  help: string;
+  labelNames?: readonly L[];
+  set: (gauge: Gauge<L>, value: T) => void;
+}
+
+/** Gauges of one source, which is asked once per scrape; they are empty when asking failed. */
+function registerGauges<T, L extends string>(
+  registry: Registry,
+  read: () => Promise<T>,
+  specs: readonly GaugeSpec<T, L>[],
+  failed: () => void,
+): void {
+  let asking: Promise<T | undefined> | undefined;
+  const ask = (): Promise<T | undefined> => {
+    asking ??= read()
+      .catch(() => {
+        failed();
+        return undefined;
+      })
+      .finally(() => {
+        asking = undefined;
+      });
+    return asking;
+  };
+  for (const { name, help, labelNames = [], set } of specs) {
+    const gauge: Gauge<L> = new Gauge<L>({
+      name,
+      help,
+      labelNames,
+      registers: [registry],
+      async collect() {
+        // Without labels `reset` would leave a zero.
+        if (labelNames.length === 0) gauge.remove();
+        else gauge.reset();
+        const value = await ask();
+        if (value !== undefined) set(gauge, value);
+      },
+    });
+  }
+}
+
+function registerQueueDepth(registry: Registry, read: () => Promise<readonly QueueDepth[]>, failed: Failed): void {
+  const labelNames = ['host', 'state'] as const;
+  const specs: GaugeSpec<readonly QueueDepth[], 'host' | 'state'>[] = [
+    {
+      name: 'gantry_queue_depth',
+      help: 'Runs by host and state, read from the database at each scrape.',
+      labelNames,
+      set: (gauge, rows) => {
+        for (const { hostId: host, state, count } of rows) gauge.set({ host, state }, count);
+      },
+    },
+    {
+      name: 'gantry_queue_oldest_seconds',
+      help: 'Time since the oldest run of a host in a state was queued.',
+      labelNames,
+      set: (gauge, rows) => {
+        for (const { hostId: host, state, oldestSeconds = 0 } of rows) gauge.set({ host, state }, oldestSeconds);
+      },
+    },
+  ];
+  registerGauges(registry, read, specs, () => failed('queue_depth'));
+}
+
+function registerStorage(registry: Registry, read: () => Promise<Storage>, failed: Failed): void {
+  const of = (name: string, help: string, key: keyof Storage): GaugeSpec<Storage, never> => ({
+    name,
+    help,
+    set: (gauge, storage) => gauge.set(storage[key]),
   });
-  const depth = new Gauge({
-    name: 'gantry_queue_depth',
-    help: 'Runs by host and state, read from the database at each scrape.',
-    labelNames: ['host', 'state'] as const,
-    registers,
-    async collect() {
-      depth.reset();
-      try {
-        for (const row of await read()) depth.set({ host: row.hostId, state: row.state }, row.count);
-      } catch {
-        // The database being away must not take the other numbers with it; the counter says that it happened.
-        failures.inc({ source: 'queue_depth' });
-      }
+  const specs = [
+    of('gantry_database_bytes', 'Size of the database, read at each scrape.', 'databaseBytes'),
+    of('gantry_output_bytes', 'Stored output of commands.', 'outputBytes'),
+    of('gantry_events', 'Stored events.', 'events'),
+  ];
+  registerGauges(registry, read, specs, () => failed('storage'));
+}
+
+function registerDisks(registry: Registry, read: () => Promise<readonly Disk[]>, failed: Failed): void {
+  const of = (name: string, help: string, key: 'freeBytes' | 'totalBytes'): GaugeSpec<readonly Disk[], 'disk'> => ({
+    name,
+    help,
+    labelNames: ['disk'],
+    set: (gauge, disks) => {
+      for (const each of disks) gauge.set({ disk: each.disk }, each[key]);
     },
   });
+  const specs = [
+    of('gantry_disk_free_bytes', 'Free space of a disk that Gantry writes to.', 'freeBytes'),
+    of('gantry_disk_size_bytes', 'Size of a disk that Gantry writes to.', 'totalBytes'),
+  ];
+  registerGauges(registry, read, specs, () => failed('disks'));
 }
