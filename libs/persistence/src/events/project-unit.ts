@@ -2,7 +2,9 @@
 // after the commit.
 import { projectStateAfter, type Announcement, type Committed, type EventDraft, type Dispatch } from '#domain';
 import { AppError, LANE_HOLDING_STATUSES, type FinalRunStatus, type ProjectState } from '#kernel';
+import { type Columns, modelColumns } from '../columns.js';
 import type { Database, Tx } from '../database.js';
+import type { Project } from '../generated/client.js';
 import { promoteLanes } from '../runs/promote.js';
 import { queueAt } from '../runs/queue-snapshot.js';
 import { runUpdated } from '../runs/run-events.js';
@@ -15,11 +17,17 @@ export class ProjectUnit {
   #queueChanged = false;
   #outputBytes = 0;
   #stateChange: { finished: FinalRunStatus | undefined } | undefined;
+  #isActive = false;
 
+  /** `project`: as it was when its head was locked; who holds the lock is the only one to change its state. */
   constructor(
     readonly tx: Tx,
-    readonly projectId: string,
+    readonly project: LockedProject,
   ) {}
+
+  get projectId(): string {
+    return this.project.id;
+  }
 
   /** Appends events with the next sequence numbers, in order: all of a unit at once, at its end. */
   append(drafts: EventDraft[]): void {
@@ -40,6 +48,7 @@ export class ProjectUnit {
     const { dispatches, returned } = await promoteLanes(this.tx, this.projectId);
     if (dispatches.length + returned.length === 0) return false;
     this.#dispatches.push(...dispatches);
+    this.#isActive = true;
     for (const run of returned) {
       this.append([runUpdated(run, { status: run.status })]);
       this.wakeHostIds.add(run.hostId);
@@ -51,6 +60,16 @@ export class ProjectUnit {
   /** At the end of the unit sets IDLE, EXECUTING or ERROR from what is active then and how a run ended; appends project.state on a change. */
   refreshState(finished?: FinalRunStatus): void {
     this.#stateChange = { finished: finished ?? this.#stateChange?.finished };
+  }
+
+  /** A run is at work or waits at the end of this unit, whoever else asks. */
+  runIsActive(): void {
+    this.#isActive = true;
+  }
+
+  /** The dispatch of a run, if this unit has promoted it. */
+  dispatchOf(runId: string): Dispatch | undefined {
+    return this.#dispatches.find((dispatch) => dispatch.runId === runId);
   }
 
   /** Writes what was gathered, in one statement, and says what to announce after the commit. */
@@ -73,15 +92,28 @@ export class ProjectUnit {
   }
 
   async #stateAfter(finished: FinalRunStatus | undefined): Promise<ProjectState> {
-    const [row] = await this.tx.$queryRaw<{ state: string; active: boolean }[]>`
-      SELECT state, EXISTS (SELECT 1 FROM run WHERE project_id = ${this.projectId}::uuid
-        AND status = ANY(${[...LANE_HOLDING_STATUSES, 'parked']}::text[])) AS active
-      FROM project WHERE id = ${this.projectId}::uuid`;
-    if (row === undefined) throw new AppError('project.not_found', 'There is no such project.');
-    const state = projectStateAfter(row.state as ProjectState, row.active ? 1 : 0, finished);
-    if (state !== row.state) this.append([{ type: 'project.state', payload: { state } }]);
+    const before = this.project.state as ProjectState;
+    const state = projectStateAfter(before, this.#isActive || (await this.#hasActiveRun()) ? 1 : 0, finished);
+    if (state !== before) this.append([{ type: 'project.state', payload: { state } }]);
     return state;
   }
+
+  async #hasActiveRun(): Promise<boolean> {
+    const [row] = await this.tx.$queryRaw<unknown[]>`SELECT 1 FROM run WHERE project_id = ${this.projectId}::uuid
+      AND status = ANY(${[...LANE_HOLDING_STATUSES, 'parked']}::text[]) LIMIT 1`;
+    return row !== undefined;
+  }
+}
+
+export type LockedProject = Project & { sandboxId: string | null };
+
+/** Throws `project.not_found`. */
+async function lockProject(tx: Tx, projectId: string): Promise<LockedProject> {
+  const [row] = await tx.$queryRaw<Columns[]>`
+    SELECT p.*, (SELECT s.id FROM sandbox s WHERE s.project_id = p.id) AS sandbox_id
+    FROM project_head h JOIN project p ON p.id = h.project_id WHERE h.project_id = ${projectId}::uuid FOR UPDATE OF h`;
+  if (row === undefined) throw new AppError('project.not_found', 'There is no such project.');
+  return modelColumns(row) as LockedProject;
 }
 
 /** Locks the project's head and runs `work`; what it changed is announced by the caller after the commit. */
@@ -99,10 +131,7 @@ async function inTransaction<T>(
   work: (unit: ProjectUnit) => Promise<T>,
 ): Promise<Committed<T>> {
   return db.transaction(async (tx) => {
-    const locked = await tx.$queryRaw<unknown[]>`
-      SELECT project_id FROM project_head WHERE project_id = ${projectId}::uuid FOR UPDATE`;
-    if (locked.length === 0) throw new AppError('project.not_found', 'There is no such project.');
-    const unit = new ProjectUnit(tx, projectId);
+    const unit = new ProjectUnit(tx, await lockProject(tx, projectId));
     const result = await work(unit);
     return { result, announcement: await unit.conclude() };
   });

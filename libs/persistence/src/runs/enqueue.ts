@@ -50,7 +50,7 @@ async function replay(unit: ProjectUnit, first: Record<string, unknown>): Promis
 
 async function insert(unit: ProjectUnit, request: NewQueuedRun): Promise<QueuedRun> {
   const { tx, projectId } = unit;
-  const project = await tx.project.findUniqueOrThrow({ where: { id: projectId } });
+  const { project } = unit;
   if (project.deletingAt !== null) throw new AppError('project.not_found', 'There is no such project.');
   const sessionId = request.kind === 'prompt' ? await sessionFor(unit, request, project.currentSessionId) : null;
   const ahead = request.priority === 'next' || request.priority === 'now';
@@ -111,12 +111,12 @@ async function nameOf(tx: Tx, userId: string): Promise<string> {
 }
 
 async function queuedRun(unit: ProjectUnit, run: RunRecord): Promise<QueuedRun> {
-  const now = toRun(await unit.tx.run.findUniqueOrThrow({ where: { id: run.runId } }));
-  if (now.status !== 'queued') return { run: now };
+  const dispatch = unit.dispatchOf(run.runId);
+  if (dispatch !== undefined) return { run: { ...run, status: 'dispatched', dispatchNo: dispatch.dispatchNo } };
   const ahead = await unit.tx.run.count({
     where: { projectId: run.projectId, lane: run.lane, status: 'queued', position: { lt: run.position } },
   });
-  return { run: now, position: ahead };
+  return { run, position: ahead };
 }
 
 /** The conversation that a prompt continues; a new one when there is none. */

@@ -27,8 +27,10 @@ import {
   type SessionStatus,
   UNFINISHED_RUN_STATUSES,
 } from '#kernel';
+import { type Columns, modelColumns } from '../columns.js';
 import type { Database } from '../database.js';
 import { inProject, type ProjectUnit } from '../events/project-unit.js';
+import type { Process } from '../generated/client.js';
 import { openQuestion, questionClosed, ruleOn } from '../permissions/open-question.js';
 import { expireQuestions, parkWaiting } from '../permissions/overdue-questions.js';
 import { toPermission } from '../permissions/permission-rows.js';
@@ -82,18 +84,23 @@ export class PgExecutionStore implements ExecutionStore {
   }
 
   async adoptProcess(fence: RunFence, processId: string): Promise<{ process: ProcessRecord; startOffset: number }> {
-    return this.db.transaction(async (tx) => {
-      const run = await lockRun(tx, fence);
-      const row = await tx.process.update({
-        where: { id: processId },
-        data: { epoch: { increment: 1 }, lastUsedAt: new Date() },
-      });
-      const startOffset = run.processId === processId ? run.startOffset : Number(row.outOffset);
-      if (run.processId !== processId) {
-        await tx.run.update({ where: { id: run.runId }, data: { processId, startOffset } });
-      }
-      return { process: toProcess(row), startOffset };
-    });
+    // One statement: a prompt waits for it.
+    const [row] = await this.db.run(
+      (client) => client.$queryRaw<(Columns & { run_offset: bigint })[]>`
+        WITH held AS (
+          SELECT id, process_id, start_offset FROM run
+          WHERE id = ${fence.runId}::uuid AND epoch = ${fence.runEpoch} AND finished_at IS NULL FOR UPDATE
+        ), adopted AS (
+          UPDATE process SET epoch = epoch + 1, last_used_at = now() FROM held WHERE process.id = ${processId}::uuid
+          RETURNING process.*, CASE WHEN held.process_id = process.id THEN held.start_offset ELSE process.out_offset END AS run_offset
+        ), given AS (
+          UPDATE run SET process_id = adopted.id, start_offset = adopted.run_offset FROM adopted
+          WHERE run.id = ${fence.runId}::uuid AND run.process_id IS DISTINCT FROM adopted.id
+        )
+        SELECT * FROM adopted`,
+    );
+    if (row === undefined) throw fenced();
+    return { process: toProcess(modelColumns(row) as Process), startOffset: Number(row.run_offset) };
   }
 
   async processLive(fence: ProcessFence, facts: { pid: number | null; bootId: string }): Promise<void> {
