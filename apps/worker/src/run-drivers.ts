@@ -2,6 +2,7 @@
 import type { ExecutionStore, LiveBus, PermissionStore, RunControlStore, SpareStore } from '#domain';
 import type { Clock } from '#kernel';
 import type { Logger } from '#observability';
+import type { AttemptRules } from './agent/agent-attempts.js';
 import { AgentRunDriver } from './agent/agent-run.driver.js';
 import { ClaudeAgentDriver } from './agent/claude/claude-agent.driver.js';
 import { SpareAgents } from './agent/spare-agents.js';
@@ -20,6 +21,9 @@ export interface RunDriversParts {
   warmAgents: { idleMs: number; most: number };
   /** Whether an agent is started before the first prompt of a conversation. */
   spareAgents: boolean;
+  attempts: AttemptRules;
+  /** How often the agent repeats a request to the model by itself. */
+  apiRetries: number;
   /** Most bytes of a command's output that are kept, unless its project says otherwise. */
   maxOutputBytes: number;
   clock: Clock;
@@ -30,8 +34,8 @@ export function createRunDrivers(parts: RunDriversParts, sandboxes: RunningSandb
   const { executions, questions, bus, maxOutputBytes, clock, logger } = parts;
   const connectionTo = (sandboxId: string) => sandboxes.connectionTo(sandboxId);
   const warm = new WarmAgents({ executions, connectionTo, ...parts.warmAgents, clock, logger });
-  const agent = new ClaudeAgentDriver(parts.claudeVersion);
-  const agentRuns = new AgentRunDriver({ executions, questions, bus, agent, warm });
+  const agent = new ClaudeAgentDriver(parts.claudeVersion, parts.apiRetries);
+  const agentRuns = new AgentRunDriver({ executions, questions, bus, agent, attempts: parts.attempts, warm });
   const spare = new SpareAgents({
     store: parts.spares,
     executions,

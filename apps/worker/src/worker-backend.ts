@@ -100,6 +100,8 @@ function partsOf(options: BackendOptions, { db, redis, hosts, metrics, instance 
     claudeVersion,
     warmAgents,
     spareAgents,
+    attempts: config.runs.modelRetries,
+    apiRetries: config.runs.agentApiRetries,
     maxOutputBytes,
     clock,
     logger,

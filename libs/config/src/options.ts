@@ -227,6 +227,23 @@ const RUNS = {
     readBy: ['worker'],
     schema: flag(),
   }),
+  GANTRY_MODEL_RETRIES: withDefault(3, {
+    description:
+      'How often a turn is begun again inside its run because the model was overloaded; only while no tool has run.',
+    readBy: ['worker'],
+    schema: integer(0, 20),
+  }),
+  GANTRY_MODEL_RETRY_MS: withDefault(5_000, {
+    description: 'Wait before the first of them; doubled with each, at most a minute, with up to half of it more.',
+    readBy: ['worker'],
+    schema: integer(10, 60_000),
+    unit: 'ms',
+  }),
+  GANTRY_AGENT_API_RETRIES: withDefault(10, {
+    description: 'How often the agent itself repeats a failed request to the model before its turn fails.',
+    readBy: ['worker'],
+    schema: integer(0, 100),
+  }),
   GANTRY_LEASE_MS: withDefault(3_000, {
     description: "Length of a worker's lease of its Docker engine; renewed three times as often.",
     readBy: ['worker'],

@@ -36,6 +36,10 @@ export interface WorkerConfig {
     /** After so long a run that waits for a person leaves its lane to others, where its project says nothing; 0: never. */
     parkAfterMs: number;
     spareAgents: boolean;
+    /** How often a turn is begun again, and the first wait, ms. */
+    modelRetries: { most: number; firstMs: number };
+    /** How often the agent repeats a request by itself. */
+    agentApiRetries: number;
   };
   output: {
     /** Of one run, unless its project says otherwise. */
@@ -73,6 +77,8 @@ export function loadWorkerConfig(env: Environment): WorkerConfig {
       maxWarmAgents: values.GANTRY_MAX_WARM_AGENTS,
       parkAfterMs: values.GANTRY_PARK_AFTER_MS,
       spareAgents: values.GANTRY_SPARE_AGENTS,
+      modelRetries: { most: values.GANTRY_MODEL_RETRIES, firstMs: values.GANTRY_MODEL_RETRY_MS },
+      agentApiRetries: values.GANTRY_AGENT_API_RETRIES,
     },
     output: {
       maxRunBytes: values.GANTRY_MAX_RUN_OUTPUT_BYTES,

@@ -4,6 +4,7 @@ import { AppError } from '#kernel';
 import { endingReason } from '../runs/process-stopper.js';
 import { stoppedOutcome } from '../runs/run-outcomes.js';
 import { STOP_STEPS, stopProcess } from '../runs/stop-ladder.js';
+import type { AttemptOutcome } from './agent-attempts.js';
 import type { AgentEvent, AgentResult, AgentTranscript } from './agent-driver.port.js';
 import { deadOutcome, resultOutcome } from './agent-outcome.js';
 import type { FollowedAgentParts } from './followed-agent.parts.js';
@@ -58,7 +59,7 @@ export class AgentConclusion {
   constructor(private readonly parts: ConclusionParts) {}
 
   /** The prompt was answered. The answer is committed by whoever finishes the run, so that it cannot be lost in between. */
-  async answered({ result, costUsd, endOffset, agentSessionId }: Answer, staysWarm: boolean): Promise<RunOutcome> {
+  async answered({ result, costUsd, endOffset, agentSessionId }: Answer, staysWarm: boolean): Promise<AttemptOutcome> {
     const { attached, context, committer, warm, draft } = this.parts;
     await committer.flush();
     const events = [draft(resultEvent(result, costUsd))];
@@ -68,7 +69,8 @@ export class AgentConclusion {
     if (!staysWarm) {
       await warm.end(context.connection, { ...attached.process, outOffset: committer.committedOffset });
     }
-    return { ...resultOutcome(result, { costUsd, activeMs: context.activeTime.elapsedMs() }), lastOutput };
+    const outcome = resultOutcome(result, { costUsd, activeMs: context.activeTime.elapsedMs() });
+    return { ...outcome, lastOutput, ...(result.again === undefined ? {} : { again: result.again }) };
   }
 
   /** The process ended without an answer: by itself, or because the run was stopped. */

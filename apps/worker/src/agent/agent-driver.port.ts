@@ -91,10 +91,15 @@ export interface BlockText {
   text: string;
 }
 
+/** Why the same turn may be answered later. */
+export type AgentRetry = { kind: 'overloaded' } | { kind: 'usage_limit'; resetAt: Date };
+
 export interface AgentResult {
   /** False when the process is about to end by itself. */
   processContinues: boolean;
   error?: { code: AgentErrorCode; message: string; details?: Record<string, unknown> };
+  /** It may be answered when it is asked again. */
+  again?: AgentRetry;
   text?: string;
   usage?: Record<string, unknown>;
   totalCostUsd: number;
@@ -106,6 +111,7 @@ export type AgentErrorCode =
   | 'run.interrupted'
   | 'session.nothing_to_compact'
   | 'agent.model_error'
+  | 'agent.usage_limit'
   | 'agent.turns_exhausted'
   | 'agent.budget_exhausted'
   | 'agent.conversation_lost'

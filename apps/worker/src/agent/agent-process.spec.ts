@@ -82,7 +82,7 @@ class Stage {
     const { process, warmProcess, agentSessionId } = this;
     const context = {
       claimed: {
-        run: { runId: RUN, sessionId: 'session-1' },
+        run: { runId: RUN, sessionId: 'session-1', attempts: 1 },
         session: { agentSessionId },
         sandboxId: 'sandbox-1',
         process,

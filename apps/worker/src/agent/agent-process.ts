@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import type { ProcessFence, ProcessInfo, ProcessOutput, ProcessRecord } from '#domain';
 import { isAppError, newId } from '#kernel';
 import type { RunContext } from '../runs/run-driver.port.js';
+import { promptIdOf } from './agent-attempts.js';
 import type { AgentPlan, AgentSession } from './agent-driver.port.js';
 import type { RunAgentHost } from './agent-host.js';
 import type { AgentRunParts } from './agent-run.parts.js';
@@ -52,6 +53,13 @@ export async function attachAgent(attaching: Attaching): Promise<AttachedAgent> 
   return launchAgent(attaching);
 }
 
+/** A turn that is begun again goes to the process that it was given to before, if that still serves, else to another. */
+export async function attachAgain(attaching: Attaching): Promise<AttachedAgent> {
+  const { process } = attaching.context.claimed;
+  const warm = process === null ? undefined : await useWarm(attaching, process);
+  return warm ?? launchAgent(attaching);
+}
+
 /** The run had begun under an earlier attachment. */
 async function adoptOwn(attaching: Attaching, recorded: ProcessRecord): Promise<AttachedAgent> {
   const { parts, context } = attaching;
@@ -69,7 +77,7 @@ async function adoptOwn(attaching: Attaching, recorded: ProcessRecord): Promise<
   const { process, startOffset } = await parts.executions.adoptProcess(context.fence, processId);
   context.heldProcess = fenceOf(process);
   const inputKeys = new Set(info.inputKeys);
-  const key = parts.agent.promptKey(context.claimed.run.runId);
+  const key = parts.agent.promptKey(promptIdOf(context.claimed.run));
   // With so much input in between, the oldest keys are forgotten; output of this run shows that it has begun.
   const forgotten = info.inputKeys.length >= KEYS_KEPT && process.outOffset > startOffset;
   return attachLive(attaching, process, info, { promptSent: inputKeys.has(key) || forgotten });

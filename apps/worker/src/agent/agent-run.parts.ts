@@ -1,6 +1,7 @@
 // What the runs of agents work with.
 import type { ExecutionStore, LiveBus, PermissionStore } from '#domain';
 import type { StopSteps } from '../runs/stop-ladder.js';
+import type { AttemptRules } from './agent-attempts.js';
 import type { AgentDriver } from './agent-driver.port.js';
 import type { WarmAgents } from './warm-agents.js';
 
@@ -18,10 +19,13 @@ export interface AgentRunParts {
     | 'resumeRun'
     | 'answerOf'
     | 'setSessionStatus'
+    | 'beginAttempt'
+    | 'continueAttempt'
   >;
   questions: Pick<PermissionStore, 'openOf'>;
   bus: Pick<LiveBus, 'publish' | 'savePartial' | 'clearPartial'>;
   agent: AgentDriver;
+  attempts: AttemptRules;
   warm: WarmAgents;
   steps?: StopSteps;
 }

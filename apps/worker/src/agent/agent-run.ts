@@ -3,11 +3,12 @@ import type { RunOutcome } from '#domain';
 import { endingReason } from '../runs/process-stopper.js';
 import type { RunContext } from '../runs/run-driver.port.js';
 import { stoppedOutcome } from '../runs/run-outcomes.js';
+import { type AttemptOutcome, beginAgain, untilDue } from './agent-attempts.js';
 import { PromptNotTakenError } from './agent-conclusion.js';
 import type { AgentPlan } from './agent-driver.port.js';
 import { RunAgentHost } from './agent-host.js';
 import { deadOutcome } from './agent-outcome.js';
-import { attachAgent, launchAgent, LostAgentError } from './agent-process.js';
+import { attachAgain, attachAgent, launchAgent, LostAgentError } from './agent-process.js';
 import type { AgentRunParts } from './agent-run.parts.js';
 import { FollowedAgent } from './followed-agent.js';
 
@@ -15,8 +16,26 @@ const DEFAULT_CWD = '/workspace';
 
 export async function runAgent(parts: AgentRunParts, context: RunContext): Promise<RunOutcome> {
   const plan = planOf(parts, context);
+  for (;;) {
+    const isAgain = context.claimed.run.resumeAt !== null;
+    const ended = await untilDue(parts, context);
+    if (ended !== undefined) return ended;
+    const spentUsd = context.claimed.run.costUsd ?? 0;
+    const outcome = await answer(parts, context, { plan, attach: isAgain ? attachAgain : attachAgent });
+    if (await beginAgain(parts, context, outcome)) continue;
+    const { again: _again, ...end } = outcome;
+    return end.costUsd === undefined && spentUsd === 0 ? end : { ...end, costUsd: spentUsd + (end.costUsd ?? 0) };
+  }
+}
+
+interface Answering {
+  plan: AgentPlan;
+  attach: typeof attachAgent;
+}
+
+async function answer(parts: AgentRunParts, context: RunContext, { plan, attach }: Answering): Promise<AttemptOutcome> {
   try {
-    return await followAgent(parts, context, plan, attachAgent);
+    return await followAgent(parts, context, plan, attach);
   } catch (error) {
     if (error instanceof LostAgentError) return lostOutcome(context);
     if (!(error instanceof PromptNotTakenError)) throw error;
@@ -30,7 +49,7 @@ async function followAgent(
   context: RunContext,
   plan: AgentPlan,
   attach: typeof attachAgent,
-): Promise<RunOutcome> {
+): Promise<AttemptOutcome> {
   const host = new RunAgentHost(context.connection);
   try {
     const attached = await attach({ parts, context, plan, host });

@@ -1,6 +1,6 @@
 // Follows an attached agent to the end of one run: reads its output line by line, hands each line to its session, commits what
 // it means, and concludes. Nothing is said to the agent and nothing is written once the run is let go.
-import type { EventDraft, RunOutcome } from '#domain';
+import type { EventDraft } from '#domain';
 import { AppError, isAppError, PERMISSION_MODES } from '#kernel';
 import { endingReason, ProcessStopper } from '../runs/process-stopper.js';
 import { DetachedError, type LiveRun } from '../runs/run-driver.port.js';
@@ -12,6 +12,7 @@ import type {
   LineReading,
   ReplayFilter,
 } from './agent-driver.port.js';
+import { type AttemptOutcome, promptIdOf, promptTextOf } from './agent-attempts.js';
 import { AgentConclusion, type Answer, type Reported, resultEvent } from './agent-conclusion.js';
 import type { FollowedAgentParts } from './followed-agent.parts.js';
 import { DeltaStream } from './delta-stream.js';
@@ -44,7 +45,7 @@ export class FollowedAgent {
     const { context, attached, agent, host } = parts;
     const { runId, projectId } = context.claimed.run;
     const { processId } = attached.process;
-    this.#transcript = agent.transcript(runId);
+    this.#transcript = agent.transcript(promptIdOf(context.claimed.run));
     this.#replay = agent.replayFilter((key) => attached.inputKeys.has(key));
     this.#deltas = new DeltaStream(parts.bus, { projectId, runId, epoch: context.fence.runEpoch }, context.logger);
     this.#committer = this.#makeCommitter();
@@ -69,7 +70,7 @@ export class FollowedAgent {
     });
   }
 
-  async follow(): Promise<RunOutcome> {
+  async follow(): Promise<AttemptOutcome> {
     const { context, attached } = this.parts;
     const close = () => attached.output.close();
     context.detached.addEventListener('abort', close, { once: true });
@@ -114,7 +115,7 @@ export class FollowedAgent {
     if (session === undefined) return;
     if (!attached.promptSent) {
       if (attached.needsSettings) await session.configure({ model: plan.model, permissionMode: plan.permissionMode });
-      await session.prompt(context.claimed.run.runId, context.claimed.run.prompt ?? '');
+      await session.prompt(promptIdOf(context.claimed.run), promptTextOf(context.claimed));
     }
     if (!this.#over) context.live = this.#steering(session);
   }
@@ -203,7 +204,7 @@ export class FollowedAgent {
   }
 
   /** What the run is finished with. An answer counts, whatever happened to the process after it. */
-  async #conclude(): Promise<RunOutcome> {
+  async #conclude(): Promise<AttemptOutcome> {
     const conclusion = new AgentConclusion({
       ...this.parts,
       committer: this.#committer,

@@ -51,7 +51,8 @@ export interface LiveRun {
 }
 
 export interface RunContext {
-  readonly claimed: ClaimedRun;
+  /** Replaced when the run is begun again. */
+  claimed: ClaimedRun;
   readonly lease: HostLease;
   readonly fence: RunFence;
   readonly connection: SandboxConnection;

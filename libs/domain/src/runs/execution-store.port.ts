@@ -93,6 +93,25 @@ export interface RunOutcome {
   abandonsProcess?: boolean;
 }
 
+/** The work of a run is to be begun again, inside it. */
+export interface Attempt {
+  /** What ends the attempt before. */
+  output: OutputCommit;
+  /** What the attempt before has cost, US dollars. */
+  costUsd: number;
+  error: { code: string; message: string };
+  resumeAt: Date;
+  /** The run waits until then; without it only its agent does. */
+  waitReason?: 'usage_limit';
+  /** Else it is refused once a tool has run. */
+  evenAfterTools: boolean;
+}
+export interface BegunAttempt {
+  run: RunRecord;
+  process: ProcessRecord | null;
+  session: SessionRecord | null;
+}
+
 export interface NewProcess {
   processId: string;
   sandboxId: string;
@@ -148,6 +167,10 @@ export interface ExecutionStore {
   cancelPermission(fence: RunFence, requestId: string): Promise<Committed<void>>;
   /** waiting -> running when no question is open; true if it is running now. False for a parked run: it takes its lane back first. */
   resumeRun(fence: RunFence): Promise<Committed<boolean>>;
+  /** Raises the run's attempts and says until when it waits; undefined when a tool has run and that forbids it. */
+  beginAttempt(fence: RunFence, attempt: Attempt): Promise<Committed<BegunAttempt | undefined>>;
+  /** The wait of an attempt is over: the run is `running`, and what it waited for is forgotten. */
+  continueAttempt(fence: RunFence): Promise<Committed<RunRecord>>;
   setSessionStatus(fence: RunFence, status: SessionStatus): Promise<Committed<void>>;
   /** Ends the run, closes its open questions, promotes the lane, sets the project's state: one transaction. */
   finish(fence: RunFence, outcome: RunOutcome): Promise<Committed<RunRecord>>;

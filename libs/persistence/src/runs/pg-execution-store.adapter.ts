@@ -2,6 +2,8 @@
 import {
   requireTransition,
   type Announcement,
+  type Attempt,
+  type BegunAttempt,
   type ClaimedRun,
   type Committed,
   type EventDraft,
@@ -35,6 +37,7 @@ import { openQuestion, questionClosed, ruleOn } from '../permissions/open-questi
 import { expireQuestions, parkWaiting } from '../permissions/overdue-questions.js';
 import { toPermission } from '../permissions/permission-rows.js';
 import { moveSession } from '../sessions/session-status.js';
+import { beginAttempt, continueAttempt } from './attempts.js';
 import { claimRun } from './claim.js';
 import { endProcess, fenced, lockRun } from './fences.js';
 import { finishRun, NO_WAIT } from './finish.js';
@@ -163,6 +166,14 @@ export class PgExecutionStore implements ExecutionStore {
       unit.queueChanged();
       return true;
     });
+  }
+
+  async beginAttempt(fence: RunFence, attempt: Attempt): Promise<Committed<BegunAttempt | undefined>> {
+    return this.#inRun(fence, (unit, run) => beginAttempt(unit, run, attempt));
+  }
+
+  async continueAttempt(fence: RunFence): Promise<Committed<RunRecord>> {
+    return this.#inRun(fence, (unit, run) => continueAttempt(unit, run));
   }
 
   async setSessionStatus(fence: RunFence, status: SessionStatus): Promise<Committed<void>> {

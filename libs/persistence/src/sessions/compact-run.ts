@@ -2,6 +2,7 @@
 import { type NewCompaction, type QueuedRun, type RunRecord, type SessionRecord, requireUnarchived } from '#domain';
 import { AppError, DEFAULT_LANE, newId, UNFINISHED_RUN_STATUSES } from '#kernel';
 import type { ProjectUnit } from '../events/project-unit.js';
+import { lastPosition } from '../runs/lane-positions.js';
 import { runQueued } from '../runs/run-events.js';
 import { toRun } from '../runs/run-rows.js';
 import { storable } from '../storable.js';
@@ -20,11 +21,6 @@ export async function insertCompaction(
   const last = row === null ? undefined : toRun(row);
   if (session.agentSessionId === null && !isUnfinished(last)) throw nothingToCompact();
   const project = await tx.project.findUniqueOrThrow({ where: { id: projectId }, select: { hostId: true } });
-  const head = await tx.projectHead.update({
-    where: { projectId },
-    data: { lastPosition: { increment: 1024 } },
-    select: { lastPosition: true },
-  });
   const created = await tx.run.create({
     data: {
       id: newId(),
@@ -33,11 +29,12 @@ export async function insertCompaction(
       sessionId: session.sessionId,
       lane: last?.lane ?? DEFAULT_LANE,
       kind: 'compact',
-      position: head.lastPosition,
+      position: await lastPosition(tx, projectId),
       timeoutMs: request.timeoutMs,
       correlationId: request.correlationId,
       createdBy: request.userId,
       prompt: COMPACT,
+      title: COMPACT,
       // Launched like the last prompt, so that its live process serves.
       options: storable(last?.options ?? {}),
     },

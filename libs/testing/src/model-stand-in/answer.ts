@@ -157,6 +157,7 @@ function sum(numbers: number[]): number {
 
 /** Client, model and messages may change between attempts (a fallback model, no streaming, a request to go on); the place of the prompt does not. */
 function turnKey(request: MessagesRequest, { prompts, results, prompt }: Conversation): string {
-  const place = [request.metadata?.user_id ?? '', prompts, results.length, prompt];
+  // A client ends the text of a message with a newline when it puts another behind it.
+  const place = [request.metadata?.user_id ?? '', prompts, results.length, prompt.trimEnd()];
   return createHash('sha256').update(JSON.stringify(place)).digest('hex');
 }

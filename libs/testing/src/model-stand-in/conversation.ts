@@ -23,9 +23,9 @@ export interface Conversation {
 /** Blocks that the client writes in the user's name: reminders, and the traces of its own commands. */
 const NOT_TYPED = /^\s*<(system-reminder|local-command-[a-z]+|command-[a-z]+)>/;
 
-/** With these words Claude Code 2.1.330 asks for the rest of an answer whose stream broke off, or that met `max_tokens`. */
+/** With these words Claude Code 2.1.330 asks for the rest of an answer whose stream broke off, or that met `max_tokens`; the last are Gantry's. */
 const GO_ON =
-  /^(Your response (above )?was cut off|Output token limit hit|\[Your previous response reached the output limit)/;
+  /^(Your response (above )?was cut off|Output token limit hit|\[Your previous response reached the output limit|The model could not be reached\. Go on)/;
 
 export function readConversation(messages: readonly Message[]): Conversation {
   const texts = messages.map((message) => (message.role === 'user' ? promptTexts(message) : []));

@@ -9,6 +9,8 @@ export interface ToolStep {
 /** A fault of one request. `afterTools` says how many tool results the turn must hold for it to strike. */
 export type Fault = { afterTools: number } & (
   | { kind: 'error'; status: number; times: number }
+  /** A usage limit: every request is refused until that long after the first one. */
+  | { kind: 'limit'; seconds: number }
   | { kind: 'cut'; words: number; times: number }
   | { kind: 'hang'; words: number | undefined }
 );

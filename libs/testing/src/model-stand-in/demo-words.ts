@@ -10,6 +10,7 @@ export interface DemoWord {
 
 const WORDS_LIMIT = 1_000_000;
 const DELAY_LIMIT_MS = 60_000;
+const LIMIT_SECONDS = 1_000_000;
 const CUT_AFTER_WORDS = 5;
 
 const TABLE = {
@@ -116,6 +117,16 @@ const TABLE = {
       if (status === undefined) return 'it needs a status between 400 and 599';
       const times = integer(rest, 1, 1, 1e6) ?? Infinity;
       script.faults.push({ kind: 'error', afterTools: script.tools.length, status, times });
+      return '';
+    },
+  },
+  limit: {
+    form: 'demo:limit <seconds>',
+    effect: 'says that the usage limit is reached, until so many seconds later',
+    read: (script, rest) => {
+      const seconds = integer(rest, 0, 1, LIMIT_SECONDS);
+      if (seconds === undefined) return 'it needs a number of seconds';
+      script.faults.push({ kind: 'limit', afterTools: script.tools.length, seconds });
       return '';
     },
   },

@@ -133,6 +133,16 @@ describe('the model stand-in', () => {
     expect((await post('/v1/messages', foreign)).status).toBe(200);
   });
 
+  it('DEMO-23 says until when a usage limit holds, and answers after it', async () => {
+    const limited = await post('/v1/messages', prompt('demo:limit 1\ndemo:say through'));
+    expect([limited.status, limited.headers.get('x-should-retry')]).toEqual([429, 'false']);
+    const { error } = (await limited.json()) as { error: { message: string } };
+    const endS = Number(/usage limit reached\|(\d+)$/.exec(error.message)?.[1]);
+    expect(endS).toBeGreaterThan(Date.now() / 1000);
+    while (Date.now() / 1000 <= endS) await new Promise((resolve) => setTimeout(resolve, 50));
+    expect((await post('/v1/messages', prompt('demo:limit 1\ndemo:say through'))).status).toBe(200);
+  });
+
   it('DEMO-11 fails as often as told, then answers, and then begins anew', async () => {
     const statuses: number[] = [];
     for (let attempt = 0; attempt < 6; attempt += 1) {

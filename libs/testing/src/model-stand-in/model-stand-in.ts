@@ -138,6 +138,7 @@ class Exchange {
     const fault = this.faults.next(reply);
     if (fault?.kind === 'error')
       return this.fail(fault.status, `The demo model was asked to fail with ${fault.status}`);
+    if (fault?.kind === 'limit') return this.refuseForLimit(this.faults.limitEnd(reply));
     const send = request.stream === true ? streamAnswer : sendAnswer;
     this.record.status = 200;
     const end = await send(this.response, reply, fault, this.requestId, this.gone.signal);
@@ -173,9 +174,18 @@ class Exchange {
     sendJson(this.response, 200, body, this.requestId);
   }
 
-  private fail(status: number, message: string): void {
+  /** As the API tells an account that has used up its plan; a client does not try again. */
+  private refuseForLimit(endS: number): void {
+    this.fail(429, `Claude AI usage limit reached|${endS}`, {
+      'x-should-retry': 'false',
+      'anthropic-ratelimit-unified-status': 'rejected',
+      'anthropic-ratelimit-unified-reset': String(endS),
+    });
+  }
+
+  private fail(status: number, message: string, headers?: Record<string, string>): void {
     this.record.status = status;
-    const retry = status === 429 || status === 529 ? { 'retry-after': '1' } : {};
+    const retry = headers ?? (status === 429 || status === 529 ? { 'retry-after': '1' } : {});
     sendJson(this.response, status, errorBody(status, message, this.requestId), this.requestId, retry);
   }
 

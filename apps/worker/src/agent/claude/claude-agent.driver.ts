@@ -19,8 +19,11 @@ export class ClaudeAgentDriver implements AgentDriver {
   readonly name = 'claude';
   #sdk: Promise<ClaudeSdk> | undefined;
 
-  /** `version` names the CLI and what launches it; another one makes a new process of a warm one. */
-  constructor(private readonly version: string) {}
+  /** `version` names the CLI and what launches it; another one makes a new process of a warm one. `apiRetries`: of one request. */
+  constructor(
+    private readonly version: string,
+    private readonly apiRetries: number,
+  ) {}
 
   plan(wishes: AgentWishes): AgentPlan {
     return planClaude(wishes, this.version);
@@ -28,7 +31,7 @@ export class ClaudeAgentDriver implements AgentDriver {
 
   async open(plan: AgentPlan, host: AgentHost, how: AgentStart): Promise<AgentSession> {
     this.#sdk ??= import('@anthropic-ai/claude-agent-sdk');
-    return new ClaudeSession(await this.#sdk, plan as ClaudePlan, host, how);
+    return new ClaudeSession(await this.#sdk, { plan: plan as ClaudePlan, host, how, apiRetries: this.apiRetries });
   }
 
   transcript(promptId: string): AgentTranscript {

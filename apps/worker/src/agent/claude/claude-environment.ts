@@ -7,7 +7,10 @@ const FROM_SDK = ['CLAUDE_CODE_ENTRYPOINT', 'CLAUDE_AGENT_SDK_VERSION', 'CLAUDE_
 const PATH = '/opt/gantry/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /** `token` is the random one of the process: the broker knows its caller by it and puts the real credential in its place. */
-export function claudeEnvironment(token: string, fromSdk: Record<string, string | undefined>): Record<string, string> {
+export function claudeEnvironment(
+  { token, apiRetries }: { token: string; apiRetries: number },
+  fromSdk: Record<string, string | undefined>,
+): Record<string, string> {
   const passed = FROM_SDK.flatMap((name): [string, string][] => {
     const value = fromSdk[name];
     return value === undefined ? [] : [[name, value]];
@@ -22,6 +25,7 @@ export function claudeEnvironment(token: string, fromSdk: Record<string, string 
     TERM: 'dumb',
     ANTHROPIC_BASE_URL: 'http://localhost:8082/broker/anthropic',
     ANTHROPIC_API_KEY: token,
+    CLAUDE_CODE_MAX_RETRIES: String(apiRetries),
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     DISABLE_AUTOUPDATER: '1',
     // Should a proxy be set inside one day, the broker must still be reached directly.

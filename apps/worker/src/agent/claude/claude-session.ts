@@ -18,6 +18,14 @@ import { PromptQueue } from './prompt-queue.js';
 
 export type ClaudeSdk = Pick<typeof import('@anthropic-ai/claude-agent-sdk'), 'query'>;
 
+export interface ClaudeSessionParts {
+  plan: ClaudePlan;
+  host: AgentHost;
+  how: AgentStart;
+  /** How often the CLI repeats a request to the model. */
+  apiRetries: number;
+}
+
 interface Delivery {
   resolve(): void;
   reject(error: unknown): void;
@@ -35,7 +43,7 @@ export class ClaudeSession implements AgentSession {
   #model: string | undefined | null;
   #permissionMode: string | undefined;
 
-  constructor(sdk: ClaudeSdk, plan: ClaudePlan, host: AgentHost, how: AgentStart) {
+  constructor(sdk: ClaudeSdk, { plan, host, how, apiRetries }: ClaudeSessionParts) {
     this.#host = host;
     this.#process = new ClaudeProcess((input) => this.#put(input));
     if (how.kind === 'launch') {
@@ -56,7 +64,10 @@ export class ClaudeSession implements AgentSession {
         canUseTool: this.#canUseTool,
         spawnClaudeCodeProcess: (spawn) => {
           if (how.kind === 'launch') {
-            host.launch({ argv: ['claude', ...spawn.args], env: claudeEnvironment(how.token, spawn.env) });
+            host.launch({
+              argv: ['claude', ...spawn.args],
+              env: claudeEnvironment({ token: how.token, apiRetries }, spawn.env),
+            });
           }
           return this.#process;
         },

@@ -12,6 +12,7 @@ import {
   type JsonObject,
 } from './claude-lines.js';
 import { compacted, CompactionReader } from './claude-compaction.js';
+import { LimitReader } from './claude-limits.js';
 import { isOwnResult, readResult } from './claude-result.js';
 
 /** A content block of the API's stream whose durable event has not come yet. */
@@ -59,6 +60,7 @@ export class ClaudeTranscript implements AgentTranscript {
   #announcedId: string | undefined;
   #promptTaken = false;
   readonly #compaction = new CompactionReader();
+  readonly #limits = new LimitReader();
 
   constructor(private readonly promptId: string) {}
 
@@ -77,6 +79,7 @@ export class ClaudeTranscript implements AgentTranscript {
     this.#agentSessionId = textOf(line['session_id']) ?? this.#agentSessionId;
     this.#promptTaken ||= namesPrompt(line, this.promptId);
     this.#compaction.read(line);
+    this.#limits.read(line);
     const type = textOf(line['type']) ?? '';
     switch (type) {
       case 'stream_event':
@@ -200,7 +203,7 @@ export class ClaudeTranscript implements AgentTranscript {
     this.#open.clear();
     // A turn that the agent began by itself, e.g. when a background task ended: it is told, but it is not the answer.
     if (!isOwnResult(line, this.promptId)) return { events: [note('background_result', { agent: line })] };
-    const result = this.#compaction.judge(line, readResult(line));
+    const result = this.#limits.judge(this.#compaction.judge(line, readResult(line)));
     return { events: [], result, ...(result.processContinues ? this.#worthResuming() : {}) };
   }
 
