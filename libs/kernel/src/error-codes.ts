@@ -131,14 +131,16 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   'project.git_unsupported': "Reserved: the folder's kind of git checkout cannot be worked with.",
   'project.limit_reached': 'Reserved: there are as many projects as may be.',
   'session.not_found': 'The project has no such conversation.',
-  'session.locked': 'Reserved: the conversation is in use elsewhere.',
+  'session.locked':
+    'Something else has to end first; `details.blocker` names the run in the way, `details.paused` who paused the lane.',
   'session.archived': 'The conversation is archived; begin a new one.',
   'session.nothing_to_compact': 'The conversation has nothing yet that could be made shorter.',
   'run.not_found': 'There is no such run, or the user has no role in its project.',
   'run.none_active': "The project's main lane has no active run.",
   'run.not_active': 'The run is in a state in which this cannot be done.',
   'run.already_finished': 'The run is over, so nothing can be done to it.',
-  'run.not_queued': 'Reserved: the run does not wait in the queue.',
+  'run.not_queued':
+    'The run does not wait in the queue any more, or not in this lane; `details.status` is what it does.',
   'run.input_out_of_order':
     'Input before this piece is missing; `details.expected_input_seq` is the number to go on from.',
   'run.timed_out': 'The run took longer than its timeout and was ended.',

@@ -169,7 +169,7 @@ it('GW-22 cancels a queued run at once, asks the worker for a running one, and r
   });
   expect(await client.call('agent_kill', { project_id })).toMatchObject({ run_id: first.run_id, status: 'running' });
   await woken;
-  const intents = await fixture.host.execution.openIntents(fixture.host.lease.hostId);
+  const intents = await fixture.host.execution.openIntents([first.run_id]);
   expect(intents.map(({ runId, kind }) => [runId, kind])).toContainEqual([first.run_id, 'cancel']);
 });
 

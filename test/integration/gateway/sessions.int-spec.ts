@@ -16,9 +16,7 @@ beforeAll(async () => {
 afterAll(() => fixture.close());
 
 const intentsOf = async (runId: string) =>
-  (await fixture.host.execution.openIntents(fixture.host.lease.hostId))
-    .filter((intent) => intent.runId === runId)
-    .map(({ kind, payload }) => [kind, payload]);
+  (await fixture.host.execution.openIntents([runId])).map(({ kind, payload }) => [kind, payload]);
 
 it('SES-5 makes a conversation once per idempotency_key, which the next prompt continues and gives its title', async () => {
   const { project_id } = await fixture.project(client);
@@ -160,5 +158,4 @@ it('SES-7 applies nothing for a worker whose run was taken over', async () => {
 });
 
 const intentIdOf = async (runId: string): Promise<string | undefined> =>
-  (await fixture.host.execution.openIntents(fixture.host.lease.hostId)).find((intent) => intent.runId === runId)
-    ?.intentId;
+  (await fixture.host.execution.openIntents([runId]))[0]?.intentId;

@@ -67,7 +67,8 @@ describe('run_update', () => {
     });
     expect(edited.result).toMatchObject({ position: 0, run: { prompt: 'second draft\nmore', timeoutMs: 5 } });
     expect(edited.announcement.queue?.lanes[0]?.queued).toMatchObject([{ runId, title: 'second draft' }]);
-    expect(edited.announcement.events).toMatchObject([
+    expect(edited.announcement.events).toHaveLength(2);
+    expect(edited.announcement.events.slice(0, 1)).toMatchObject([
       {
         type: 'run.updated',
         runId,
@@ -80,6 +81,12 @@ describe('run_update', () => {
         },
       },
     ]);
+    // The conversation, which was named after its first prompt, is named after what that says now.
+    expect(edited.announcement.events[1]).toMatchObject({
+      type: 'session.updated',
+      payload: { title: 'second draft' },
+    });
+    expect(await fixture.runs.findSession(result.run.sessionId ?? '')).toMatchObject({ title: 'second draft' });
     await finish(activeId);
     const claimed = await claimFirst(fixture, runId);
     expect(claimed.run).toMatchObject({ prompt: 'second draft\nmore', options: { model: 'opus' }, timeoutMs: 5 });
@@ -307,6 +314,25 @@ it('QUE-15 lets a run go whose lane is free for it when the one ahead is cancell
   const gone = await fixture.runs.cancel(held.result.run.runId, fixture.userId);
   expect(gone.announcement.dispatches.map(({ runId }) => runId)).toEqual([behind]);
   expect((await fixture.projects.find(projectId))?.state).toBe('EXECUTING');
+});
+
+it('QUE-17 reads what is asked of one run, however much is asked of another', async () => {
+  const [loud, quiet] = [await busyProject(), await busyProject()];
+  await fixture.database.db.client.intent.createMany({
+    data: Array.from({ length: 1000 }, () => ({
+      id: newId(),
+      hostId: fixture.lease.hostId,
+      projectId: loud.projectId,
+      runId: loud.activeId,
+      kind: 'setting',
+      createdBy: fixture.userId,
+    })),
+  });
+  await fixture.runs.cancel(quiet.activeId, fixture.userId);
+  const open = await fixture.execution.openIntents([loud.activeId, quiet.activeId]);
+  expect(open.filter(({ runId }) => runId === loud.activeId)).toHaveLength(100);
+  expect(open.at(-1)).toMatchObject({ runId: quiet.activeId, kind: 'cancel', createdBy: fixture.userId });
+  expect(await fixture.execution.openIntents([])).toEqual([]);
 });
 
 it('QUE-1 merges the settings of a project key by key, and takes a key back with null', async () => {

@@ -39,7 +39,8 @@ export class IntentWatcher {
   }
 
   private async readAll(): Promise<void> {
-    for (const intent of await this.parts.executions.openIntents(this.parts.hostId)) await this.bring(intent);
+    const runIds = this.parts.registry.all().map(({ dispatch }) => dispatch.runId);
+    for (const intent of await this.parts.executions.openIntents(runIds)) await this.bring(intent);
     // An answer that came while its wake-up was lost, or before the driver listened.
     for (const attachment of this.parts.registry.all()) if (attachment.waitsForPeople) attachment.ringAnswers();
   }

@@ -192,7 +192,8 @@ export interface ExecutionStore {
   idleAgents(hostId: string): Promise<ProcessRecord[]>;
   sandboxStarted(sandboxId: string, facts: { containerId: string; bootId: string; image: string }): Promise<void>;
 
-  openIntents(hostId: string): Promise<IntentRecord[]>;
+  /** Those of these runs that are not applied yet, oldest first; of one run at most the oldest 100, so that it cannot hide another's. */
+  openIntents(runIds: readonly string[]): Promise<IntentRecord[]>;
   /** The answer of a question, once given; a question whose time was up is refused. */
   answerOf(requestId: string): Promise<PermissionAnswer | undefined>;
   /** Whether the run has left its lane to others while it waits. */

@@ -3,6 +3,7 @@ import { type NewCommand, type NewPrompt, type QueuedRun, type Replayable, type 
 import { AppError, newId, type RunStatus } from '#kernel';
 import type { Database, Tx } from '../database.js';
 import { inProject, type ProjectUnit } from '../events/project-unit.js';
+import { titleOf } from '../sessions/session-title.js';
 import { storable, storableText } from '../storable.js';
 import { blockersOf, lockedBy } from './blockers.js';
 import { giveTitle } from '../sessions/session-status.js';
@@ -144,8 +145,3 @@ async function sessionFor(unit: ProjectUnit, prompt: NewPrompt, currentSessionId
 
 const titleOfRun = (run: Partial<Parameters<typeof runTitle>[0]> & Pick<RunRecord, 'kind'>): string =>
   storableText(runTitle({ prompt: null, shellCommand: null, argv: [], ...run }));
-
-const titleOf = (prompt: string): string => {
-  const line = storableText(prompt).trim().split('\n', 1)[0] ?? '';
-  return line.length > 80 ? `${line.slice(0, 79)}…` : line;
-};

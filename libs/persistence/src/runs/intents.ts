@@ -1,5 +1,5 @@
 // Intents: what people ask of a run that is at work, as rows (R5).
-import { isFinal, type RunRecord } from '#domain';
+import { type IntentRecord, isFinal, type RunRecord } from '#domain';
 import { AppError, type IntentKind, newId, type RunStatus } from '#kernel';
 import type { Tx } from '../database.js';
 import type { ProjectUnit } from '../events/project-unit.js';
@@ -44,4 +44,24 @@ export async function requireStatus(
   const details = { status: run.status };
   if (isFinal(run.status)) throw new AppError('run.already_finished', 'The run is over already.', { details });
   throw new AppError('run.not_active', `This cannot be done to a run that is ${run.status}.`, { details });
+}
+
+/** Of one run at most as many are read at a time. */
+const AT_ONCE = 100;
+
+/** What is asked of these runs and not applied yet, oldest first. Kinds that nobody takes stay open, and hide only those of their own run. */
+export async function openIntentsOf(client: Pick<Tx, '$queryRaw'>, runIds: readonly string[]): Promise<IntentRecord[]> {
+  const rows = await client.$queryRaw<
+    { id: string; run_id: string; kind: string; payload: Record<string, unknown>; created_by: string }[]
+  >`SELECT i.id, i.run_id, i.kind, i.payload, i.created_by FROM unnest(${[...runIds]}::uuid[]) AS r(id)
+    CROSS JOIN LATERAL (SELECT * FROM intent WHERE run_id = r.id AND applied_at IS NULL
+      ORDER BY created_at, id LIMIT ${AT_ONCE}) i
+    ORDER BY i.created_at, i.id`;
+  return rows.map((row) => ({
+    intentId: row.id,
+    runId: row.run_id,
+    kind: row.kind as IntentKind,
+    payload: row.payload,
+    createdBy: row.created_by,
+  }));
 }

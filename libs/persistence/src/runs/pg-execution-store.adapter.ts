@@ -22,13 +22,7 @@ import {
   type RunOutcome,
   type RunRecord,
 } from '#domain';
-import {
-  LANE_HOLDING_STATUSES,
-  type IntentKind,
-  type RunStatus,
-  type SessionStatus,
-  UNFINISHED_RUN_STATUSES,
-} from '#kernel';
+import { LANE_HOLDING_STATUSES, type RunStatus, type SessionStatus, UNFINISHED_RUN_STATUSES } from '#kernel';
 import { type Columns, modelColumns } from '../columns.js';
 import type { Database } from '../database.js';
 import { inProject, type ProjectUnit } from '../events/project-unit.js';
@@ -43,6 +37,7 @@ import { endProcess, fenced, lockRun } from './fences.js';
 import { finishRun, NO_WAIT } from './finish.js';
 import { writeOutput } from './output-writer.js';
 import { projectsWithFreeLanes } from './free-lanes.js';
+import { openIntentsOf } from './intents.js';
 import { moveRun } from './move-run.js';
 import { permissionClosed } from './run-events.js';
 import { toProcess } from './run-rows.js';
@@ -247,17 +242,8 @@ export class PgExecutionStore implements ExecutionStore {
     );
   }
 
-  async openIntents(hostId: string): Promise<IntentRecord[]> {
-    const rows = await this.db.run((client) =>
-      client.intent.findMany({ where: { hostId, appliedAt: null }, orderBy: { createdAt: 'asc' }, take: 500 }),
-    );
-    return rows.map((row) => ({
-      intentId: row.id,
-      runId: row.runId,
-      kind: row.kind as IntentKind,
-      payload: row.payload as Record<string, unknown>,
-      createdBy: row.createdBy,
-    }));
+  async openIntents(runIds: readonly string[]): Promise<IntentRecord[]> {
+    return runIds.length === 0 ? [] : this.db.run((client) => openIntentsOf(client, runIds));
   }
 
   async answerOf(requestId: string): Promise<PermissionAnswer | undefined> {

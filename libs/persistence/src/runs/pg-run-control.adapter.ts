@@ -8,7 +8,6 @@ import type {
   RunControlStore,
   RunRecord,
 } from '#domain';
-import { requireTransition } from '#domain';
 import { AppError, type IntentKind } from '#kernel';
 import type { Database } from '../database.js';
 import { inProject, type ProjectUnit } from '../events/project-unit.js';
@@ -17,6 +16,7 @@ import { fenced, lockRun } from './fences.js';
 import { NO_WAIT } from './finish.js';
 import { moveSession } from '../sessions/session-status.js';
 import { ask, requireStatus, withdraw } from './intents.js';
+import { moveRun } from './move-run.js';
 import { runUpdated } from './run-events.js';
 import { toRun } from './run-rows.js';
 
@@ -81,12 +81,8 @@ export class PgRunControl implements RunControl, RunControlStore {
       // Told twice, because the first answer of Postgres was lost.
       if (run.status === 'paused') return true;
       if (run.status !== 'running' || !(await close(unit, intentId))) return false;
-      requireTransition(run.status, 'paused');
       const pausedAt = new Date();
-      await unit.tx.run.update({
-        where: { id: run.runId },
-        data: { status: 'paused', pausedAt, activeMs: Math.round(activeMs) },
-      });
+      await moveRun(unit.tx, run, 'paused', { pausedAt, activeMs: Math.round(activeMs) });
       unit.append([runUpdated(run, { status: 'paused', paused_since: pausedAt.toISOString() })]);
       await followRun(unit, run, 'paused');
       unit.queueChanged();
@@ -104,9 +100,8 @@ export class PgRunControl implements RunControl, RunControlStore {
         select: { createdAt: true },
       });
       const status = oldest === null ? 'running' : 'waiting';
-      requireTransition(run.status, status);
       const wait = oldest === null ? {} : { waitingSince: oldest.createdAt, waitReason: 'permission' };
-      const row = await unit.tx.run.update({ where: { id: run.runId }, data: { status, ...NO_WAIT, ...wait } });
+      const row = await moveRun(unit.tx, run, status, { ...NO_WAIT, ...wait });
       unit.append([runUpdated(run, { status })]);
       await followRun(unit, run, 'running');
       unit.queueChanged();

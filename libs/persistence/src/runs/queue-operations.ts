@@ -3,6 +3,8 @@ import type { PromptEdit, QueuedRun, QueueLaneRecord, RunRecord } from '#domain'
 import { runTitle } from '#domain';
 import { AppError } from '#kernel';
 import type { ProjectUnit } from '../events/project-unit.js';
+import { giveTitle } from '../sessions/session-status.js';
+import { titleOf } from '../sessions/session-title.js';
 import { storable, storableText } from '../storable.js';
 import { lastPosition, positionAhead } from './lane-positions.js';
 import { positionsOf, readQueue } from './queue-snapshot.js';
@@ -43,8 +45,17 @@ export async function editPrompt(
     ...(options === undefined ? {} : { options_changed: true }),
   };
   unit.append([runUpdated(run, { ...changes, ...(await personOf(unit, userId)) })]);
+  if (text !== undefined) await retitle(unit, run, text);
   unit.queueChanged();
   return placed(unit, toRun(row));
+}
+
+/** The conversation was named after the prompt as it was before, unless a person named it. */
+async function retitle(unit: ProjectUnit, run: RunRecord, text: string): Promise<void> {
+  if (run.sessionId === null) return;
+  const session = await unit.tx.session.findUniqueOrThrow({ where: { id: run.sessionId } });
+  if (session.titleByUser || session.title !== titleOf(run.prompt ?? '')) return;
+  await giveTitle(unit, session, titleOf(text));
 }
 
 export async function moveQueued(

@@ -10,10 +10,11 @@ import type {
   SessionRecord,
   SessionStore,
 } from '#domain';
-import { requireUnarchived, runTitle } from '#domain';
+import { requireUnarchived } from '#domain';
 import { AppError, LANE_HOLDING_STATUSES, newId, UNFINISHED_RUN_STATUSES } from '#kernel';
 import type { Database, Tx } from '../database.js';
 import { inProject, type ProjectUnit } from '../events/project-unit.js';
+import { lockedBy } from '../runs/blockers.js';
 import { claimKey, KEY_TTL_MS, saveResult } from '../runs/idempotency.js';
 import { ask } from '../runs/intents.js';
 import { toRun, toSession } from '../runs/run-rows.js';
@@ -157,20 +158,7 @@ async function refuseWhileBusy(tx: Tx, sessionId: string): Promise<void> {
     where: { sessionId, status: { in: [...UNFINISHED_RUN_STATUSES] } },
     orderBy: { position: 'asc' },
   });
-  if (row === null) return;
-  const run = toRun(row);
-  throw new AppError('session.locked', 'A run of this conversation is not over.', {
-    details: {
-      blocker: {
-        run_id: run.runId,
-        kind: run.kind,
-        status: run.status,
-        title: runTitle(run),
-        since: (run.startedAt ?? run.queuedAt).toISOString(),
-        started_by: run.createdBy,
-      },
-    },
-  });
+  if (row !== null) throw await lockedBy(tx, toRun(row));
 }
 
 /** The next prompt of its project begins another. */
