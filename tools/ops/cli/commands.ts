@@ -10,6 +10,7 @@ import { requireDataFolder } from '../host/data-folder.ts';
 import { withLock } from '../host/lock.ts';
 import { anythingRuns } from '../supervisor/control-client.ts';
 import { ReportedFailure, StepError, Steps } from '../step.ts';
+import { backup, restore } from './backup.ts';
 import { makeContext, type Context } from './context.ts';
 import { down } from './down.ts';
 import { readableLines } from './log-line.ts';
@@ -167,6 +168,30 @@ export const COMMANDS: Record<string, Command> = {
       const context = await contextOf(call);
       const interactive = process.stdin.isTTY && process.stderr.isTTY;
       return exclusively(context, () => reset(context, { yes: call.yes, interactive, ask }));
+    },
+  },
+  backup: {
+    summary: 'Write everything that cannot be made again to a file; also while Gantry runs (docs/runbook/backup.md).',
+    options: { to: { type: 'string' } },
+    optionHelp: { 'to <file>': 'where to (backups/gantry-<time>.backup); also TO=<file>' },
+    run: async (call) => {
+      const context = await contextOf(call);
+      return exclusively(context, async () => {
+        const path = await backup(context, call.values['to'] as string | undefined);
+        process.stdout.write(`${path}\n`);
+      });
+    },
+  },
+  restore: {
+    summary: 'Stop Gantry and replace its data by a backup’s. Asks first.',
+    options: { from: { type: 'string' } },
+    optionHelp: { 'from <file>': 'the backup; also FROM=<file>' },
+    run: async (call) => {
+      const context = await contextOf(call);
+      await requireRoot(context);
+      const interactive = process.stdin.isTTY && process.stderr.isTTY;
+      const from = call.values['from'] as string | undefined;
+      return exclusively(context, () => restore(context, from, { yes: call.yes, interactive, ask }));
     },
   },
   logs: {

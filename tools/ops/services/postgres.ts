@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import type { DataLayout } from '../data-layout.ts';
 import { poll } from '../host/poll.ts';
-import { keepSecret } from '../host/private-file.ts';
+import { keepSecret, readIfPresent } from '../host/private-file.ts';
 import { runCommand } from '../host/run-command.ts';
 import type { SystemUser } from '../host/system-user.ts';
 import { StepError, type Say } from '../step.ts';
@@ -33,16 +33,25 @@ export interface PostgresPlan {
 export async function preparePostgres(plan: PostgresPlan, say: Say): Promise<{ spec: ServiceSpec; url: string }> {
   const programs = await reachablePrograms(plan.user, say);
   const data = await reachableDataFolder(plan.wishedFolder, plan.user, say);
-  const password = keepSecret(join(plan.layout.secrets, 'postgres-password'));
+  const password = keepSecret(passwordFile(plan.layout));
   if (!existsSync(join(data, 'PG_VERSION'))) {
     say(`creating a database cluster in ${data}`);
     await initialise(programs, data, password, plan.user);
   }
   return {
     spec: serverSpec(plan, programs, data),
-    url: `postgresql://${USER}:${password}@127.0.0.1:${plan.port}/gantry`,
+    url: urlOf(password, plan.port),
   };
 }
+
+/** How to reach the server that was prepared before; undefined when none was. */
+export function ownPostgresUrl(layout: DataLayout, port: number): string | undefined {
+  const password = readIfPresent(passwordFile(layout));
+  return password === undefined ? undefined : urlOf(password.trim(), port);
+}
+
+const passwordFile = (layout: DataLayout): string => join(layout.secrets, 'postgres-password');
+const urlOf = (password: string, port: number): string => `postgresql://${USER}:${password}@127.0.0.1:${port}/gantry`;
 
 async function initialise(
   programs: string,
