@@ -72,6 +72,31 @@ it('DATA-1 locks the head before any row of a run', async () => {
   }
 });
 
+it('DATA-1 sees what was committed while it waited for the head, of the project, too', async () => {
+  const project = await createProject(fixture);
+  const { result } = await fixture.runs.enqueuePrompt(newPrompt(fixture, project.projectId));
+  await fixture.runs.resetSession(project.projectId);
+  const other = new pg.Client({ connectionString: fixture.database.url });
+  await other.connect();
+  try {
+    await other.query('BEGIN');
+    await other.query('SELECT 1 FROM project_head WHERE project_id = $1 FOR UPDATE', [project.projectId]);
+    const queued = fixture.runs.enqueuePrompt(newPrompt(fixture, project.projectId));
+    await waitingBackend(other);
+    await other.query('UPDATE project_head SET queue_revision = queue_revision + 1 WHERE project_id = $1', [
+      project.projectId,
+    ]);
+    await other.query('UPDATE project SET current_session_id = $2 WHERE id = $1', [
+      project.projectId,
+      result.run.sessionId,
+    ]);
+    await other.query('COMMIT');
+    expect((await queued).result.run.sessionId).toBe(result.run.sessionId);
+  } finally {
+    await other.end();
+  }
+});
+
 it('DATA-24 lets others read and write while one project is in a rush', async () => {
   const [rushed, other] = [await createProject(fixture), await createProject(fixture)];
   const blocker = new pg.Client({ connectionString: fixture.database.url });

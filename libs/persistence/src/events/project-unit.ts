@@ -107,11 +107,15 @@ export class ProjectUnit {
 
 export type LockedProject = Project & { sandboxId: string | null };
 
-/** Throws `project.not_found`. */
+/**
+ * The project's row is locked with the head (against its own kind only, so that rows that refer to it can be added): who waited for a lock
+ * is given those rows anew that it locks, and of any other what there was before it waited. Throws `project.not_found`.
+ */
 async function lockProject(tx: Tx, projectId: string): Promise<LockedProject> {
   const [row] = await tx.$queryRaw<Columns[]>`
     SELECT p.*, (SELECT s.id FROM sandbox s WHERE s.project_id = p.id) AS sandbox_id
-    FROM project_head h JOIN project p ON p.id = h.project_id WHERE h.project_id = ${projectId}::uuid FOR UPDATE OF h`;
+    FROM project_head h JOIN project p ON p.id = h.project_id WHERE h.project_id = ${projectId}::uuid
+    FOR UPDATE OF h FOR NO KEY UPDATE OF p`;
   if (row === undefined) throw new AppError('project.not_found', 'There is no such project.');
   return modelColumns(row) as LockedProject;
 }

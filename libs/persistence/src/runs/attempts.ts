@@ -1,8 +1,8 @@
 // A run whose work is begun again inside it: the end of the attempt before, its number and its wait in one transaction.
 import type { Attempt, BegunAttempt, RunRecord } from '#domain';
-import { requireTransition } from '#domain';
 import type { ProjectUnit } from '../events/project-unit.js';
 import { NO_WAIT } from './finish.js';
+import { moveRun } from './move-run.js';
 import { writeOutput } from './output-writer.js';
 import { runUpdated } from './run-events.js';
 import { toProcess, toRun, toSession } from './run-rows.js';
@@ -17,12 +17,11 @@ export async function beginAttempt(
   const { output, waitReason, resumeAt, error, costUsd } = attempt;
   await writeOutput(unit.tx, run, output);
   unit.append(output.events);
-  const waits = waitReason === undefined ? {} : { status: 'waiting', waitReason, waitingSince: new Date() };
-  if (waitReason !== undefined) requireTransition(run.status, 'waiting');
-  const row = await unit.tx.run.update({
-    where: { id: run.runId },
-    data: { ...waits, resumeAt, attempts: { increment: 1 }, costUsd: (run.costUsd ?? 0) + costUsd },
-  });
+  const changes = { resumeAt, attempts: { increment: 1 }, costUsd: (run.costUsd ?? 0) + costUsd };
+  const row =
+    waitReason === undefined
+      ? await unit.tx.run.update({ where: { id: run.runId }, data: changes })
+      : await moveRun(unit.tx, run, 'waiting', { ...changes, waitReason, waitingSince: new Date() });
   const told = {
     attempt: row.attempts,
     wait_ms: Math.max(0, resumeAt.getTime() - Date.now()),
@@ -38,10 +37,12 @@ export async function beginAttempt(
 /** The wait is over. */
 export async function continueAttempt(unit: ProjectUnit, run: RunRecord): Promise<RunRecord> {
   if (run.resumeAt === null) return run;
-  if (run.status === 'waiting') requireTransition(run.status, 'running');
   const status = run.status === 'waiting' ? 'running' : run.status;
   const { pausedAt: _paused, ...noWait } = NO_WAIT;
-  const row = await unit.tx.run.update({ where: { id: run.runId }, data: { status, ...noWait } });
+  const row =
+    run.status === 'waiting'
+      ? await moveRun(unit.tx, run, 'running', noWait)
+      : await unit.tx.run.update({ where: { id: run.runId }, data: noWait });
   unit.append([runUpdated(run, { status, attempt: run.attempts })]);
   unit.queueChanged();
   return toRun(row);
