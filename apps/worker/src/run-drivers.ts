@@ -22,6 +22,8 @@ export interface RunDriversParts {
   /** Whether an agent is started before the first prompt of a conversation. */
   spareAgents: boolean;
   attempts: AttemptRules;
+  /** What the spool of a process takes. */
+  spoolBytes: number;
   /** How often the agent repeats a request to the model by itself. */
   apiRetries: number;
   /** Most bytes of a command's output that are kept, unless its project says otherwise. */
@@ -30,12 +32,23 @@ export interface RunDriversParts {
   logger: Logger;
 }
 
+/** The rest is room for what is written until the reader sees that it is too much. */
+const HELD_SHARE = 0.75;
+
 export function createRunDrivers(parts: RunDriversParts, sandboxes: RunningSandboxes): RunDrivers {
   const { executions, questions, bus, maxOutputBytes, clock, logger } = parts;
   const connectionTo = (sandboxId: string) => sandboxes.connectionTo(sandboxId);
   const warm = new WarmAgents({ executions, connectionTo, ...parts.warmAgents, clock, logger });
   const agent = new ClaudeAgentDriver(parts.claudeVersion, parts.apiRetries);
-  const agentRuns = new AgentRunDriver({ executions, questions, bus, agent, attempts: parts.attempts, warm });
+  const agentRuns = new AgentRunDriver({
+    executions,
+    questions,
+    bus,
+    agent,
+    attempts: parts.attempts,
+    maxHeldBytes: parts.spoolBytes * HELD_SHARE,
+    warm,
+  });
   const spare = new SpareAgents({
     store: parts.spares,
     executions,

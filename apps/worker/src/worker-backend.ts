@@ -101,6 +101,7 @@ function partsOf(options: BackendOptions, { db, redis, hosts, metrics, instance 
     warmAgents,
     spareAgents,
     attempts: config.runs.modelRetries,
+    spoolBytes: config.sandbox.limits.spoolBytes,
     apiRetries: config.runs.agentApiRetries,
     maxOutputBytes,
     clock,

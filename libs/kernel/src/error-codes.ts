@@ -136,7 +136,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   'session.archived': 'The conversation is archived; begin a new one.',
   'session.nothing_to_compact': 'The conversation has nothing yet that could be made shorter.',
   'run.not_found': 'There is no such run, or the user has no role in its project.',
-  'run.none_active': "The project's main lane has no active run.",
+  'run.none_active': "No agent is at work in the project's main lane.",
   'run.not_active': 'The run is in a state in which this cannot be done.',
   'run.already_finished': 'The run is over, so nothing can be done to it.',
   'run.not_queued':

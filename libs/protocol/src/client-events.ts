@@ -216,7 +216,7 @@ const runEvents = {
     data: runInfo,
   },
   agent_kill: {
-    summary: "Cancels the project's active run of the main lane.",
+    summary: "Cancels the agent's run in the project's main lane; a command is left to run_cancel.",
     role: 'editor',
     request: projectRef,
     data: runInfo,

@@ -117,13 +117,14 @@ describe('a run that is stopped', () => {
 /** Runs one prompt with this script in place of the CLI. */
 async function withProgram(
   script: string,
+  env: Record<string, string> = {},
 ): Promise<{ run: Awaited<ReturnType<AgentFixture['ended']>>; error: unknown }> {
   const other = await createAgentFixture();
   try {
     const file = join(other.dataDir, 'claude');
     await writeFile(file, script);
     await chmod(file, 0o755);
-    await other.startWorker({ SANDBOX_CLAUDE_FILE: file });
+    await other.startWorker({ SANDBOX_CLAUDE_FILE: file, ...env });
     const { projectId } = await other.newProject();
     const run = await other.ended((await other.prompt(projectId, 'hi')).runId, 60_000);
     const finished = (await other.messages(projectId, run.runId)).find(({ type }) => type === 'run.finished');
@@ -136,6 +137,22 @@ async function withProgram(
 }
 
 describe('a CLI that fails', () => {
+  it('AGT-41 by a message that does not fit into its spool ends the run instead of standing still', async () => {
+    const event = (inner: object) =>
+      JSON.stringify({ type: 'stream_event', session_id: 's', parent_tool_use_id: null, event: inner });
+    const start = event({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } });
+    const delta = event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: '@' } });
+    const [head, tail] = delta.split('@');
+    const script = [
+      '#!/bin/bash',
+      `echo '${start}'`,
+      'text=$(head -c 100000 /dev/zero | tr "\\0" x)',
+      `while :; do printf '%s%s%s\\n' '${head}' "$text" '${tail}'; done`,
+    ];
+    const { run } = await withProgram(script.join('\n') + '\n', { SANDBOX_SPOOL_MB: '32' });
+    expect(run).toMatchObject({ status: 'failed', errorCode: 'sandbox.spool_full' });
+  }, 90_000);
+
   it('AGT-17 with an exit code is agent.crashed, with the end of its stderr, masked', async () => {
     const { run, error } = await withProgram(
       '#!/bin/sh\necho "Error: no luck with key $ANTHROPIC_API_KEY" >&2\nexit 3\n',

@@ -173,6 +173,14 @@ it('GW-22 cancels a queued run at once, asks the worker for a running one, and r
   expect(intents.map(({ runId, kind }) => [runId, kind])).toContainEqual([first.run_id, 'cancel']);
 });
 
+it('GW-22 leaves a command alone when the agent is to be killed', async () => {
+  const { project_id } = await fixture.project(client);
+  const { run_id } = await client.call('execute_command', { project_id, command: 'sleep 1000' });
+  await fixture.host.claim(run_id);
+  expect(await client.refusal('agent_kill', { project_id })).toMatchObject({ code: 'run.none_active' });
+  expect(await client.call('run_get', { run_id })).toMatchObject({ status: 'running' });
+});
+
 it('GW-22 forgets the conversation on agent_new_session', async () => {
   const { project_id } = await fixture.project(client);
   const first = await client.call('execute', { project_id, prompt: 'one' });

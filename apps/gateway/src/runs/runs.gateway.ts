@@ -135,7 +135,7 @@ export class RunsGateway {
 
   private async kill(projectId: string, context: ProjectContext): Promise<ClientData<'agent_kill'>> {
     const active = await this.runs.activeOf(projectId, DEFAULT_LANE);
-    if (active === undefined) throw noneActive();
+    if (active === undefined || active.kind === 'command') throw noneActive();
     try {
       return await this.cancel(active.runId, context);
     } catch (error) {
@@ -146,7 +146,7 @@ export class RunsGateway {
   }
 }
 
-const noneActive = (): AppError => new AppError('run.none_active', 'No run of this project is active.');
+const noneActive = (): AppError => new AppError('run.none_active', 'No agent of this project is at work.');
 
 const newRun = (
   lane: string,

@@ -142,12 +142,15 @@ export class JobTable {
       this.options.trees.add(job.began(await this.options.launcher.launch(request, mark), mark));
     } catch (error) {
       this.options.memory.ended(job, { code: null, signal: null, killedByUs: true });
-      if (!(error instanceof LaunchFailure)) throw error;
-      const { errno, at } = error;
+      if (!(error instanceof LaunchFailure)) this.options.log('launch_failed', { error: String(error) });
+      // Whatever it was, there is no process: a job that stayed `running` would be waited for for ever.
+      const { errno, at } = error instanceof LaunchFailure ? error : { errno: errnoOf(error), at: 'program' as const };
       job.couldNotStart({ code: null, signal: null, outOfMemory: false, spawnError: errno, spawnErrorAt: at });
     }
   }
 }
+
+const errnoOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? 'EIO';
 
 async function endOf(jobs: readonly Job[], withinMs: number): Promise<void> {
   const deadline = Date.now() + withinMs;

@@ -156,6 +156,8 @@ export class ClientConnection {
 
   private attach(job: Job, options: AttachmentOptions): void {
     const { stream } = options;
+    // It went while its request was on the way: nobody would ever end what it asked for.
+    if (this.state.phase === 'closed') throw new AppError('sandbox.connection_lost', 'The client has gone.');
     if (this.attachments.has(stream)) throw new AppError('sandbox.protocol', 'That stream number is in use.');
     const attachment = new Attachment(job, this.sink, options, () => this.attachments.delete(stream));
     this.attachments.set(stream, attachment);

@@ -137,4 +137,33 @@ describe('the server', () => {
     expect(await client.reply(1)).toMatchObject({ re: 2, error: { code: 'internal.unexpected' } });
     expect(await client.reply(2)).toMatchObject({ re: 3 });
   });
+
+  it('SBX-2 attaches nobody who has gone while the request was on its way', async () => {
+    let release: () => void = () => undefined;
+    let asked: () => void = () => undefined;
+    const wasAsked = new Promise<void>((resolve) => (asked = resolve));
+    const attached: unknown[] = [];
+    const job = { exit: null, spool: { head: 0, tail: 0 }, attach: (listener: unknown) => attached.push(listener) };
+    let outcome: Promise<unknown> = Promise.resolve();
+    const handler = {
+      answer: (_request: unknown, { attach }: { attach(job: unknown, how: object): void }) => {
+        outcome = new Promise<void>((resolve) => (release = resolve))
+          .then(() => attach(job, { stream: 1, fromOffset: 0, creditUpTo: 0, epoch: 1 }))
+          .catch((error: unknown) => error);
+        asked();
+        return outcome;
+      },
+    } as unknown as RequestHandler;
+    server.close();
+    const fence = new HostFence(join(folder, 'another'), () => undefined);
+    server = new SupervisorServer({ bootId: 'boot', handler, fence, log: () => undefined });
+    await server.listen(path);
+    new Client().send(hello(1), encodeRequest(2, 'memory', {}));
+    await wasAsked;
+    // A newer host closes the connection of the older one.
+    await new Client().send(hello(2)).reply(0);
+    release();
+    expect(await outcome).toMatchObject({ code: 'sandbox.connection_lost' });
+    expect(attached).toEqual([]);
+  });
 });

@@ -26,6 +26,8 @@ export interface AgentRunParts {
   bus: Pick<LiveBus, 'publish' | 'savePartial' | 'clearPartial'>;
   agent: AgentDriver;
   attempts: AttemptRules;
+  /** Most bytes of output that an unfinished message may hold back: well below what the spool takes. */
+  maxHeldBytes: number;
   warm: WarmAgents;
   steps?: StopSteps;
 }

@@ -2,6 +2,7 @@
 // it means, and concludes. Nothing is said to the agent and nothing is written once the run is let go.
 import type { EventDraft } from '#domain';
 import { AppError, isAppError, PERMISSION_MODES } from '#kernel';
+import { SILENT_COMMIT_MS } from '../commands/commit-bounds.js';
 import { endingReason, ProcessStopper } from '../runs/process-stopper.js';
 import { DetachedError, type LiveRun } from '../runs/run-driver.port.js';
 import type {
@@ -75,6 +76,7 @@ export class FollowedAgent {
     const close = () => attached.output.close();
     context.detached.addEventListener('abort', close, { once: true });
     if (context.detached.aborted) close();
+    const beat = setInterval(() => this.#committer.beat(), SILENT_COMMIT_MS);
     let concluded = false;
     try {
       const beginning = this.#begin();
@@ -87,6 +89,7 @@ export class FollowedAgent {
       concluded = true;
       return outcome;
     } finally {
+      clearInterval(beat);
       context.detached.removeEventListener('abort', close);
       this.#over = true;
       delete context.live;
@@ -163,11 +166,18 @@ export class FollowedAgent {
     }
     this.#showLive(reading, line.endOffset);
     const added = this.#committer.add(this.#committedLine(reading, line.endOffset));
+    if (!reading.settled) this.#refuseOverlong();
     if (!replayed || this.#replay.keep(line.text)) attached.session?.deliver(line.text);
     if (reading.openToolUses !== undefined && attached.reattached && !replayed) {
       this.#desk.reconcile(reading.openToolUses).catch((error: unknown) => this.#fail(error));
     }
     await added;
+  }
+
+  /** What is not committed cannot be deleted from the spool; when that is full the agent stands still for ever. */
+  #refuseOverlong(): void {
+    if (this.#committer.heldBytes <= this.parts.maxHeldBytes) return;
+    this.#fail(new AppError('sandbox.spool_full', 'A message of the agent is larger than what is kept of its output.'));
   }
 
   #showLive(reading: LineReading, endOffset: number): void {

@@ -9,8 +9,11 @@ export interface OutputLine {
 }
 
 const NEWLINE = 0x0a;
-/** Longer than any message the agent can write; a stream without newlines must not grow the worker without bound. */
-const MAX_LINE_BYTES = 64 * 1024 * 1024;
+/**
+ * Longer than any message the agent writes, and well below the smallest spool (SANDBOX_SPOOL_MB): a line that does not fit into the spool
+ * would never end, and a stream without newlines must not grow the worker without bound.
+ */
+const MAX_LINE_BYTES = 16 * 1024 * 1024;
 
 export class LineSplitter {
   #parts: Uint8Array[] = [];

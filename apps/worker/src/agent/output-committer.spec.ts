@@ -56,6 +56,22 @@ const line = fc.record({
 });
 
 describe('OutputCommitter', () => {
+  it('ENG-22 stores how long a silent agent has been at work, without moving its offset, and not while it commits', async () => {
+    const { store, committer } = setUp();
+    committer.beat();
+    committer.beat();
+    await store.settle();
+    await committer.add({ endOffset: 50, events: [], settled: false });
+    expect(committer.heldBytes).toBe(50);
+    committer.beat();
+    await store.settle();
+    const moves = store.commits.map(({ fromOffset, toOffset, activeMs }) => [fromOffset, toOffset, activeMs]);
+    expect(moves).toEqual([
+      [0, 0, 7],
+      [0, 0, 7],
+    ]);
+  });
+
   it('AGT-20 commits every event once, in order, and no offset beyond a line that is not settled', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(line, { maxLength: 30 }), async (specs) => {

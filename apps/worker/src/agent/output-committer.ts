@@ -60,6 +60,17 @@ export class OutputCommitter {
     if (this.#read - this.#committed > BACKLOG_BYTES && this.#working !== undefined) await this.#working;
   }
 
+  /** Stores how long a silent agent has been at work. */
+  beat(): void {
+    if (this.#working === undefined)
+      void this.#start(this.#ready ?? { endOffset: this.#committed, events: [], session: undefined });
+  }
+
+  /** Bytes that were read and not committed. */
+  get heldBytes(): number {
+    return this.#read - this.#committed;
+  }
+
   /** Resolves when everything that may be committed is. Rejects with what a commit threw. */
   async flush(): Promise<void> {
     for (let work = this.#work(true); work !== undefined; work = this.#work(true)) await work;
@@ -93,6 +104,10 @@ export class OutputCommitter {
     const quiet = batch.events.length === 0 && batch.session === undefined;
     if (quiet && batch.endOffset === this.#committed) return undefined;
     if (quiet && !all && batch.endOffset - this.#committed < QUIET_BYTES) return undefined;
+    return this.#start(batch);
+  }
+
+  #start(batch: Batch): Promise<void> {
     this.#ready = undefined;
     const work = this.#commit(batch);
     this.#working = work;

@@ -43,11 +43,15 @@ class Fixture {
   readonly abandoned: string[] = [];
   readonly lines: Record<string, unknown>[] = [];
   readonly frames: unknown[] = [];
+  readonly noted: { runEpoch: number; activeMs: number }[] = [];
   control: RunControlStore = {
     applyIntent: async (_fence, intentId) => void this.log.push(`applied ${intentId}`),
     pauseRun: async () => this.committed(true),
     continueRun: async () => this.committed(this.run),
     wasAsked: async () => false,
+    noteActiveTime: async ({ runEpoch }, activeMs) => {
+      this.noted.push({ runEpoch, activeMs });
+    },
     waitingInput: async () => [],
     inputWritten: async () => undefined,
   };
@@ -214,6 +218,7 @@ describe('RunAttachment', () => {
     attachment.detach();
     await attachment.done;
     expect(fixture.outcomes).toEqual([]);
+    expect(fixture.noted).toEqual([{ runEpoch: 1, activeMs: expect.any(Number) as number }]);
   });
 
   it('ENG-14 lets go while it waits for a sandbox that is away, and while it waits for a slot', async () => {

@@ -1,7 +1,16 @@
 // One run at work under this worker: waits for its turn, claims it, drives it to its end - again after each loss of
 // infrastructure - and finishes it. Lets go as soon as another worker may have it.
-import type { ClaimedRun, Committed, Dispatch, IntentRecord, RunFence, RunOutcome, RunRecord } from '#domain';
-import type { AppError } from '#kernel';
+import type {
+  ClaimedRun,
+  Committed,
+  ControlFence,
+  Dispatch,
+  IntentRecord,
+  RunFence,
+  RunOutcome,
+  RunRecord,
+} from '#domain';
+import { type AppError, isAppError } from '#kernel';
 import { logError, type Logger } from '#observability';
 import { pause } from '../timing/pause.js';
 import { unlessAborted } from '../timing/unless-aborted.js';
@@ -45,6 +54,8 @@ export class RunAttachment {
   private readonly slot: HeldSlot;
   private readonly controls: RunControls;
   private activeTime: RunActiveTime | undefined;
+  /** Of the newest claim. */
+  private fence: ControlFence | undefined;
   /** Once driven, a run's process, offset and epoch must be read anew. */
   private hasMovedOn = false;
 
@@ -107,9 +118,22 @@ export class RunAttachment {
     if (first === undefined) return;
     const facts = new RunFacts(first, this.parts.clock);
     const end = await this.driveToEnd(first, facts);
-    if (end === undefined) return;
+    if (end === undefined) return this.noteActiveTime();
     const run = await finishRun(this.parts, this.logger, { ...end, facts, detached: this.detacher.signal });
     if (run !== undefined && end.context !== undefined) await this.parts.drivers[run.kind].finished?.(end.context, run);
+  }
+
+  /** The next worker goes on counting from here; one that has the run already counts for itself. */
+  private async noteActiveTime(): Promise<void> {
+    const { activeTime, fence } = this;
+    if (fence === undefined || activeTime?.hasBegun !== true) return;
+    activeTime.suspend();
+    try {
+      await this.parts.control.noteActiveTime(fence, activeTime.elapsedMs());
+    } catch (error) {
+      if (!isAppError(error) || error.code !== 'write.fenced')
+        logError(this.logger, error, { doing: 'note active time' });
+    }
   }
 
   /** A run that starts waits for a slot; one that is at work already is taken over at once, and counts. */
@@ -129,6 +153,8 @@ export class RunAttachment {
       return undefined;
     }
     await this.parts.announcer.announce(committed.announcement);
+    const { runId, projectId, epoch: runEpoch } = committed.result.run;
+    this.fence = { runId, projectId, runEpoch };
     return committed.result;
   }
 

@@ -52,6 +52,8 @@ export interface RunControlStore {
   pauseRun(fence: ControlFence, intentId: string, activeMs: number): Promise<Committed<boolean>>;
   /** paused -> running, or waiting while a question is open; gives the run's status after it. */
   continueRun(fence: ControlFence, intentId?: string): Promise<Committed<RunRecord>>;
+  /** How long the run was at work until its worker let go of it. */
+  noteActiveTime(fence: ControlFence, activeMs: number): Promise<void>;
   /** Input that waits to be written, in order. */
   waitingInput(runId: string): Promise<InputPiece[]>;
   /** The piece was written, or the program takes nothing any more. */

@@ -112,10 +112,10 @@ export class PgExecutionStore implements ExecutionStore {
   }
 
   async commitOutput(commit: OutputCommit): Promise<Committed<void>> {
-    if (commit.events.length > 0) {
+    if (commit.events.length > 0 || commit.session !== undefined) {
       return this.#inRun(commit, (unit, run) => ingest(unit, run, commit));
     }
-    // Bytes without events touch neither lanes nor the sequence, so they need no lock on the project.
+    // Bytes alone touch neither lanes, the sequence nor a conversation, so they need no lock on the project (R1).
     const projectId = await this.db.transaction(async (tx) => {
       const run = await lockRun(tx, commit);
       await writeOutput(tx, run, commit);

@@ -109,6 +109,14 @@ export class PgRunControl implements RunControl, RunControlStore {
     });
   }
 
+  async noteActiveTime(fence: ControlFence, activeMs: number): Promise<void> {
+    await this.db.transaction(async (tx) => {
+      const run = await lockRun(tx, fence);
+      const latest = Math.max(run.activeMs, Math.round(activeMs));
+      await tx.run.update({ where: { id: run.runId }, data: { activeMs: latest } });
+    });
+  }
+
   async wasAsked(runId: string, kind: IntentKind): Promise<boolean> {
     return (await this.db.run((client) => client.intent.count({ where: { runId, kind } }))) > 0;
   }
