@@ -292,6 +292,7 @@ it('RET-14 what is given up is ended once, and the worker that had it changes no
     .filter(({ type, runId }) => type === 'run.finished' && runId === runIdOf(started));
   expect(ends).toHaveLength(1);
   expect(await fixture.runs.find(runIdOf(started))).toMatchObject({ status: 'failed', errorCode: 'sandbox.lost' });
+  expect(await fixture.hosts.find(hostId)).toMatchObject({ held: false, lostAt: expect.any(Date) as Date });
   expect(await fixture.runs.find(waiting.result.run.runId)).toMatchObject({ status: 'dispatched', startedAt: null });
   expect(await client.process.findUnique({ where: { id: started.process.processId } })).toMatchObject({
     state: 'lost',

@@ -103,6 +103,19 @@ describe('OutputStream', () => {
     expect([shown(), subscriptions()]).toEqual(['tail', [0]]);
   });
 
+  it('RET-2 passes over what the server says it does not keep, and asks for nothing', async () => {
+    const { connection, stream, data, end, shown, subscriptions } = follow();
+    connection.connect();
+    await pass();
+    data(0, 'head');
+    connection.push('stream_gap', { stream_id: RUN, from_offset: 4, to_offset: 1000, reason: 'cut' });
+    data(1000, 'tail');
+    end(1004);
+    await pass();
+    expect([shown(), subscriptions()]).toEqual(['headtail', [0]]);
+    expect(stream.state.get().view).toMatchObject({ skippedBytes: 996, nextOffset: 1004, end: { exitCode: 0 } });
+  });
+
   it('WEB-25 acknowledges every quarter of the window', async () => {
     const { connection, data } = follow();
     connection.connect();

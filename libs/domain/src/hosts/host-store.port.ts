@@ -11,7 +11,7 @@ export interface HostRecord {
   epoch: number;
   /** Whether a worker holds the lease now. */
   held: boolean;
-  /** Since when its runs are given up because nobody holds it. */
+  /** Since when its runs are given up because nobody holds it; null for a host without projects, which nobody misses. */
   lostAt: Date | null;
   maxRuns: number;
   /** Folders on the host beneath which projects may be created; the worker's configuration, told with the lease. */

@@ -67,7 +67,8 @@ export class PgHostStore implements HostStore {
 
   async list(): Promise<HostRecord[]> {
     const rows = await this.db.run(
-      (client) => client.$queryRaw<HostRow[]>`SELECT id, engine_id, epoch, max_runs, info, lost_at,
+      (client) => client.$queryRaw<HostRow[]>`SELECT id, engine_id, epoch, max_runs, info,
+        CASE WHEN EXISTS (SELECT 1 FROM project p WHERE p.host_id = host.id AND p.deleting_at IS NULL) THEN lost_at END AS lost_at,
         (holder_id IS NOT NULL AND lease_until > clock_timestamp()) AS held FROM host ORDER BY created_at, id`,
     );
     return rows.map(toHost);
