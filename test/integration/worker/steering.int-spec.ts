@@ -76,6 +76,18 @@ describe('a pause', () => {
     expect(updates.map(({ payload }) => payload['status'])).toEqual(['paused', 'running']);
   }, 60_000);
 
+  it('SES-3 reaches no timeout while it lasts, and reaches it after', async () => {
+    const { projectId } = await fixture.project(fixture.dataDir);
+    const { runId } = await fixture.command(projectId, { shell: TICKS, timeoutMs: 2_000 });
+    await fixture.printed(runId, 'tick 5\n');
+    await fixture.steer('pause', runId);
+    const { pausedAt } = await fixture.when(runId, ({ status }) => status === 'paused');
+    await until('more than its timeout passes', () => Date.now() - Number(pausedAt) > 3_000);
+    expect(await fixture.runs.find(runId)).toMatchObject({ status: 'paused' });
+    await fixture.steer('resume', runId);
+    expect(await fixture.ended(runId)).toMatchObject({ status: 'timed_out' });
+  }, 60_000);
+
   it('SES-3 can be ended by a cancel, and by an interrupt', async () => {
     const { projectId } = await fixture.project(fixture.dataDir);
     for (const how of ['cancelled', 'interrupted'] as const) {
