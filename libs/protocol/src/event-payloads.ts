@@ -26,7 +26,7 @@ const runFinished = z.object({
 
 export const EVENT_PAYLOADS = {
   'message.user': z.object({
-    text: z.string(),
+    text: z.string().describe('As it was sent; a run.updated of the same run that has a text replaces it'),
     user_id: id,
     user_name: z.string().optional().describe('The name of then; messages of older servers lack it'),
     title: z.string().optional(),

@@ -1,6 +1,6 @@
 // Random schedules of enqueue, claim, finish and cancel against the pure promotion: the model that came before the SQL.
 import fc from 'fast-check';
-import { choosePromotions } from './lane-promotion.js';
+import { choosePromotions, chooseReturns } from './lane-promotion.js';
 
 interface ModelRun {
   runId: string;
@@ -120,4 +120,26 @@ it('DATA-4 lets nothing pass a run that waits for its conversation', () => {
     busySessions: ['s'],
   });
   expect(behind).toEqual([]);
+});
+
+it('APR-10 gives a free lane back to the run that was parked first, and none that is taken', () => {
+  const ready = [
+    { runId: 'late', lane: 'a', sessionId: 's1', parkedAt: 2 },
+    { runId: 'early', lane: 'a', sessionId: 's2', parkedAt: 1 },
+    { runId: 'other', lane: 'b', sessionId: 's3', parkedAt: 3 },
+    { runId: 'held', lane: 'c', sessionId: 's4', parkedAt: 0 },
+  ];
+  expect(chooseReturns({ ready, busyLanes: ['c'], busySessions: [] })).toEqual(['early', 'other']);
+  expect(chooseReturns({ ready, busyLanes: ['b', 'c'], busySessions: ['s2'] })).toEqual(['late']);
+});
+
+it('APR-9, QUE-9 passes runs whose conversation a parked run holds, and starts nothing in a paused lane', () => {
+  const waiting = [
+    { runId: 'same', lane: 'a', sessionId: 's', position: 1 },
+    { runId: 'next', lane: 'a', sessionId: null, position: 2 },
+    { runId: 'paused', lane: 'b', sessionId: null, position: 3 },
+  ];
+  const free = { busyLanes: [], busySessions: [] };
+  expect(choosePromotions({ waiting, ...free, parkedSessions: ['s'], pausedLanes: ['b'] })).toEqual(['next']);
+  expect(choosePromotions({ waiting, ...free })).toEqual(['same', 'paused']);
 });

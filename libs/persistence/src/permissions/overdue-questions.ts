@@ -23,7 +23,7 @@ export async function expireQuestions(db: Database, hostId: string): Promise<Ann
   const due = await db.run(
     (client) => client.$queryRaw<Found[]>`
       SELECT q.id, q.project_id FROM permission_request q JOIN run r ON r.id = q.run_id
-      WHERE q.status = 'open' AND q.expires_at <= clock_timestamp() AND r.host_id = ${hostId}::uuid LIMIT ${AT_ONCE}`,
+      WHERE q.status = 'open' AND q.expires_at <= now() AND r.host_id = ${hostId}::uuid LIMIT ${AT_ONCE}`,
   );
   return each(db, due, async (unit, requestId) => {
     const [row] = await unit.tx.permissionRequest.updateManyAndReturn({
@@ -45,7 +45,7 @@ export async function parkWaiting(db: Database, hostId: string, defaultMs: numbe
       SELECT r.id, r.project_id FROM run r JOIN project p ON p.id = r.project_id
       CROSS JOIN LATERAL (SELECT COALESCE((p.settings ->> 'park_after_ms')::float8, ${defaultMs}::float8) AS ms) after
       WHERE r.host_id = ${hostId}::uuid AND r.status = 'waiting' AND r.wait_reason IS DISTINCT FROM 'usage_limit'
-        AND after.ms > 0 AND r.waiting_since + make_interval(secs => after.ms / 1000) <= clock_timestamp()
+        AND after.ms > 0 AND r.waiting_since + make_interval(secs => after.ms / 1000) <= now()
         AND EXISTS (SELECT 1 FROM permission_request q WHERE q.run_id = r.id AND q.status = 'open')
       LIMIT ${AT_ONCE}`,
   );
