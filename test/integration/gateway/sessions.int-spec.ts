@@ -134,6 +134,44 @@ it('SES-9 takes input as text or base64, and refuses what is neither', async () 
   expect(await client.refusal('run_input', bad)).toMatchObject({ code: 'request.invalid_payload' });
 });
 
+it('SES-3 lets no answer start a run that a person holds still, and asks again when it goes on', async () => {
+  const { project_id } = await fixture.project(client);
+  const { run_id, session_id } = await client.call('execute', { project_id, prompt: 'one' });
+  const run = await fixture.host.claim(run_id);
+  const fence = { runId: run_id, projectId: project_id, runEpoch: run.epoch };
+  const control = new PgRunControl(fixture.database.db);
+  const { processId } = await fixture.host.startProcess(run);
+  const ask = (toolUseId: string) =>
+    fixture.host.execution.openPermission({
+      ...fence,
+      requestId: newId(),
+      processId,
+      toolUseId,
+      toolName: 'Bash',
+      input: {},
+      inputHash: 'h',
+      suggestions: [],
+    });
+  const statusOf = async () => (await client.call('run_get', { run_id })).status;
+  const pause = async () => {
+    await client.call('run_pause', { run_id });
+    await control.pauseRun(fence, String(await intentIdOf(run_id)), 1);
+  };
+  await pause();
+  expect(await client.call('session_get', { session_id })).toMatchObject({ status: 'paused' });
+  const { result: first } = await ask('one');
+  expect(await statusOf()).toBe('paused');
+  await client.call('permission_respond', { request_id: first.requestId, input_hash: 'h', behavior: 'allow' });
+  expect((await fixture.host.execution.resumeRun(fence)).result).toBe(false);
+  expect([await statusOf(), await fixture.host.execution.isParked(run_id)]).toEqual(['paused', true]);
+  expect((await control.continueRun(fence)).result.status).toBe('running');
+  expect((await fixture.host.execution.resumeRun(fence)).result).toBe(true);
+
+  await pause();
+  await ask('two');
+  expect((await control.continueRun(fence)).result).toMatchObject({ status: 'waiting', waitReason: 'permission' });
+});
+
 it('SES-7 applies nothing for a worker whose run was taken over', async () => {
   const { project_id } = await fixture.project(client);
   const { run_id } = await client.call('execute', { project_id, prompt: 'one' });
@@ -158,4 +196,4 @@ it('SES-7 applies nothing for a worker whose run was taken over', async () => {
 });
 
 const intentIdOf = async (runId: string): Promise<string | undefined> =>
-  (await fixture.host.execution.openIntents([runId]))[0]?.intentId;
+  (await fixture.host.execution.openIntents([runId])).find(({ kind }) => kind === 'pause')?.intentId;

@@ -89,7 +89,7 @@ export class RunControls {
     };
     const over = AbortSignal.any([stop, detached, going.signal]);
     const { process } = claimed;
-    const hasEnded = async () => process === null || (await connection.info(process.processId)).exit !== null;
+    const hasEnded = async () => process === null || (await isOver(connection, process.processId));
     while (!over.aborted && !(await hasEnded())) await pause(LOOK_MS, over);
     this.continued = undefined;
     return run;
@@ -234,3 +234,13 @@ const fenceOf = ({ context: { fence, claimed } }: Driven): ControlFence => ({
   ...fence,
   projectId: claimed.run.projectId,
 });
+
+/** Also when nobody knows of the process any more: whoever drives the run finds out what became of it. */
+async function isOver(connection: RunContext['connection'], processId: string): Promise<boolean> {
+  try {
+    return (await connection.info(processId)).exit !== null;
+  } catch (error) {
+    if (isAppError(error) && error.code === 'sandbox.process_not_found') return true;
+    throw error;
+  }
+}

@@ -165,7 +165,7 @@ export interface ExecutionStore {
   openPermission(request: NewPermissionRequest): Promise<Committed<PermissionRecord>>;
   /** Open questions of the run that the agent withdrew are closed as `cancelled`. */
   cancelPermission(fence: RunFence, requestId: string): Promise<Committed<void>>;
-  /** waiting -> running when no question is open; true if it is running now. False for a parked run: it takes its lane back first. */
+  /** waiting -> running when no question is open; true if it is running now. False for a parked run: it takes its lane back first; and for a paused one. */
   resumeRun(fence: RunFence): Promise<Committed<boolean>>;
   /** Raises the run's attempts and says until when it waits; undefined when a tool has run and that forbids it. */
   beginAttempt(fence: RunFence, attempt: Attempt): Promise<Committed<BegunAttempt | undefined>>;
@@ -196,7 +196,7 @@ export interface ExecutionStore {
   openIntents(runIds: readonly string[]): Promise<IntentRecord[]>;
   /** The answer of a question, once given; a question whose time was up is refused. */
   answerOf(requestId: string): Promise<PermissionAnswer | undefined>;
-  /** Whether the run has left its lane to others while it waits. */
+  /** Whether answers have to wait: the run has left its lane to others, or a person holds it still. */
   isParked(runId: string): Promise<boolean>;
   /**
    * Closes the questions of the host's runs whose time is up as `expired`, and parks the runs that wait for a person for longer than

@@ -155,6 +155,8 @@ export class PgExecutionStore implements ExecutionStore {
       if (run.status === 'running') return true;
       // Of one that is parked others may have the lane: it takes it back first.
       if (run.status === 'parked') return false;
+      // One that a person holds still goes on when it is told to.
+      if (run.status === 'paused') return false;
       const open = await unit.tx.permissionRequest.count({ where: { runId: run.runId, status: 'open' } });
       if (open > 0) return false;
       await moveRun(unit.tx, run, 'running', NO_WAIT);
@@ -257,7 +259,7 @@ export class PgExecutionStore implements ExecutionStore {
     const row = await this.db.run((client) =>
       client.run.findUnique({ where: { id: runId }, select: { status: true } }),
     );
-    return row?.status === 'parked';
+    return row?.status === 'parked' || row?.status === 'paused';
   }
 
   async closeOverdue(hostId: string, defaults: { parkAfterMs: number }): Promise<Announcement[]> {
