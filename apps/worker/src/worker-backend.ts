@@ -51,22 +51,25 @@ export interface WorkerBackend {
 }
 
 const REPORT_INTERVAL_MS = 10_000;
+const LEASE_CONNECTIONS = 2;
 
 export function openBackend(options: BackendOptions): WorkerBackend {
   const { config, migrationsDir, logger, clock } = options;
   const db = createDatabase(config.database.url.reveal());
+  // The lease is renewed over connections of its own: whoever holds all others, for a sweep or behind a lock, must not cost the host.
+  const leases = createDatabase(config.database.url.reveal(), { poolSize: LEASE_CONNECTIONS });
   const redis = openRedis(config.redis.url.reveal(), reporter(logger, clock));
   const migrations = readMigrations(migrationsDir);
-  const hosts = new PgHostStore(db);
+  const hosts = new PgHostStore(leases);
   return {
     pingDatabase: () => db.ping(),
     isRedisReady: () => redis.isReady(),
-    queueDepth: async () => (await hosts.queueDepth()).flatMap(toDepth),
+    queueDepth: async () => (await new PgHostStore(db).queueDepth()).flatMap(toDepth),
     pendingMigrations: () => namesOfPendingMigrations(db, migrations),
     connect: async (metrics) => partsOf(options, { db, redis, hosts, metrics, instance: await instanceId(db) }),
     close: async () => {
       await redis.close();
-      await db.close();
+      await Promise.all([db.close(), leases.close()]);
     },
   };
 }

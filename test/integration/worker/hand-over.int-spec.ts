@@ -1,3 +1,4 @@
+import pg from 'pg';
 import type { ProjectRecord } from '#domain';
 import { until } from '#testing';
 import { createWorkerFixture, type WorkerFixture } from './worker-fixture.js';
@@ -54,6 +55,35 @@ describe('hand-over', () => {
     expect(await fixture.ended(after.runId)).toMatchObject({ status: 'succeeded' });
     expect(holders()).toBe(2);
   });
+
+  it('ENG-54 keeps the host while everything else waits for Postgres', async () => {
+    const first = await fixture.startWorker();
+    const { hostId } = await fixture.host();
+    await first.close();
+    // More than a worker has connections.
+    for (let count = 0; count < 16; count += 1) {
+      const { projectId } = await fixture.project(fixture.dataDir, { hostId });
+      await fixture.command(projectId, { argv: ['true'] });
+    }
+    const leaseUntil = async () =>
+      (
+        await fixture.database.db.client.host.findFirstOrThrow({ select: { leaseUntil: true } })
+      ).leaseUntil?.getTime() ?? 0;
+    const blocker = new pg.Client({ connectionString: fixture.database.url });
+    await blocker.connect();
+    try {
+      await blocker.query('BEGIN; SELECT 1 FROM project_head FOR UPDATE');
+      await fixture.startWorker({ GANTRY_MAX_CONCURRENT_RUNS: '32' });
+      await fixture.host();
+      const from = await leaseUntil();
+      // Longer than anybody waits for a free connection.
+      await until('the lease is renewed', async () => (await leaseUntil()) > from + 7_000);
+    } finally {
+      await blocker.end();
+    }
+    expect(fixture.logged().filter(({ msg }) => msg === 'lease lost')).toEqual([]);
+    expect(fixture.logged().filter(({ msg }) => msg === 'lease taken')).toHaveLength(2);
+  }, 60_000);
 
   it('ENG-11, ENG-28 lets go of everything when the host is taken away, and changes nothing more', async () => {
     await fixture.startWorker();
