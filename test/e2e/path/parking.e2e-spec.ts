@@ -109,6 +109,12 @@ it(
     expect((await path.client.call('run_get', { run_id: runId })).status).toBe('parked');
     await answerElsewhere(asked);
     await expectEndedInSameProcess(projectId, runId, 'survives', pid);
+    const { activeMs, durationMs } = await path.stack.database.db.client.run.findUniqueOrThrow({
+      where: { id: runId },
+    });
+    const closed = (await event(runId, 'permission.closed')).created_at;
+    const waitedMs = Date.parse(closed) - Date.parse(asked.created_at);
+    expect(activeMs).toBeLessThanOrEqual((durationMs ?? 0) - waitedMs);
   },
   TURN_MS * 3,
 );

@@ -81,6 +81,23 @@ it.each<[string, (stores: Stores) => Promise<unknown>, number]>([
   expect(after.scans - before.scans).toBe(0);
 });
 
+it('QUE-12 looks at each run of a long queue a few times at most when one more is queued', async () => {
+  const LENGTH = 1_000;
+  const { projectId: long } = await createProject(fixture);
+  const { client } = fixture.database.db;
+  await fixture.runs.enqueueCommand(newCommand(fixture, long));
+  await client.$executeRaw`INSERT INTO run (id, project_id, host_id, kind, status, position, timeout_ms, correlation_id, created_by, title)
+    SELECT gen_random_uuid(), ${long}::uuid, ${fixture.lease.hostId}::uuid, 'command', 'queued', n, 1, '', ${fixture.userId}::uuid, ''
+    FROM generate_series(1, ${LENGTH}::int) n`;
+  await client.projectHead.update({ where: { projectId: long }, data: { lastPosition: 2 * LENGTH } });
+  const before = await counts();
+  const db = createDatabase(fixture.database.url, { poolSize: 1 });
+  const { result } = await new PgRunStore(db).enqueueCommand(newCommand(fixture, long));
+  await db.close();
+  expect(result.position).toBe(LENGTH);
+  expect((await counts()).read - before.read).toBeLessThan(4 * LENGTH);
+});
+
 it('QUE-11 finds the first run of a lane by an index alone', async () => {
   const client = new pg.Client({ connectionString: fixture.database.url });
   await client.connect();

@@ -119,7 +119,7 @@ class Play {
 
 it('QUE-16, DATA-5 moves runs along the table only, whatever is done in whatever order', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
+    fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40, size: 'max' }), async (steps) => {
       const play = new Play((await createProject(fixture)).projectId);
       for (const each of steps) {
         await play.do(each).catch((error: unknown) => {

@@ -43,16 +43,17 @@ export async function queueAt(tx: Tx, projectId: string, revision: number): Prom
       SELECT (SELECT r.lane FROM run r WHERE r.project_id = ${projectId}::uuid AND r.status = 'queued' AND r.lane > names.lane
         ORDER BY r.lane LIMIT 1), n + 1
       FROM names WHERE names.lane IS NOT NULL AND n < ${LISTED_LANES}
+    ), counted AS MATERIALIZED (
+      SELECT names.lane, (SELECT count(*)::int FROM run r
+        WHERE r.project_id = ${projectId}::uuid AND r.status = 'queued' AND r.lane = names.lane) AS queued
+      FROM names WHERE names.lane IS NOT NULL
     )
-    SELECT names.lane, q.id, 'queued' AS status, q.kind, q.title, NULL::timestamptz AS started_at,
+    SELECT counted.lane, q.id, 'queued' AS status, q.kind, q.title, NULL::timestamptz AS started_at,
       NULL::timestamptz AS waiting_since, NULL AS wait_reason, NULL::timestamptz AS resume_at,
-      (SELECT count(*)::int FROM run r
-        WHERE r.project_id = ${projectId}::uuid AND r.status = 'queued' AND r.lane = names.lane) AS queued,
-      NULL::uuid AS paused_by, q.position
-    FROM names CROSS JOIN LATERAL (SELECT r.id, r.kind, r.title, r.position FROM run r
-      WHERE r.project_id = ${projectId}::uuid AND r.status = 'queued' AND r.lane = names.lane
+      counted.queued, NULL::uuid AS paused_by, q.position
+    FROM counted CROSS JOIN LATERAL (SELECT r.id, r.kind, r.title, r.position FROM run r
+      WHERE r.project_id = ${projectId}::uuid AND r.status = 'queued' AND r.lane = counted.lane
       ORDER BY r.position LIMIT ${LISTED_RUNS}) q
-    WHERE names.lane IS NOT NULL
     UNION ALL
     (SELECT lane, id, status, kind, title, started_at, waiting_since, wait_reason, resume_at, 0, NULL, position FROM run
       WHERE project_id = ${projectId}::uuid AND status IN ('dispatched', 'running', 'waiting', 'parked', 'paused')
