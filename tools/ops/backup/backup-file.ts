@@ -24,7 +24,7 @@ export interface BackupHeader {
 export type Note =
   | ({ kind: 'header' } & BackupHeader)
   | { kind: 'table'; name: string; columns: string[] }
-  | { kind: 'home'; volume: string; project_id: string }
+  | { kind: 'home'; volume: string; labels: Record<string, string> }
   | { kind: 'file'; path: string }
   | { kind: 'end'; rows?: number }
   | { kind: 'trailer'; sha256: string };

@@ -1,7 +1,7 @@
 // Backup and restore by the command line alone, with the real services and the real agent.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SocketClient } from '#testing';
@@ -11,10 +11,13 @@ const TIMEOUT_MS = 240_000;
 
 let folder: string;
 let dataDir: string;
+/** Beside the data folder: a user's own. */
+const projects = (): string => join(folder, 'projects');
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'gantry-backup-'));
   dataDir = join(folder, 'data');
   chmodSync(folder, 0o711); // Postgres' user must get through
+  mkdirSync(projects());
 });
 afterEach(async () => {
   await gantry('reset', '--yes');
@@ -23,7 +26,12 @@ afterEach(async () => {
 
 async function gantry(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const child = spawn(process.execPath, [join(checkout, 'tools', 'bootstrap.mjs'), ...args], {
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], GANTRY_DATA_DIR: dataDir },
+    env: {
+      PATH: process.env['PATH'],
+      HOME: process.env['HOME'],
+      GANTRY_DATA_DIR: dataDir,
+      GANTRY_PROJECT_ROOTS: projects(),
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const outcome = { stdout: '', stderr: '' };
@@ -63,7 +71,7 @@ it(
   'OPS-40 brings back runs, history and output as they were, and a conversation goes on',
   async () => {
     let client = await connect();
-    const { project_id } = await client.call('project_create', { path: join(dataDir, 'projects', 'kept') });
+    const { project_id } = await client.call('project_create', { path: join(projects(), 'kept') });
     await client.call('project_join', { project_id });
     const prompt = await client.call('execute', { project_id, prompt: 'hello' });
     expect(await finished(client, prompt.run_id)).toBe('succeeded');
@@ -83,6 +91,8 @@ it(
     expect([asked.code, asked.stderr]).toEqual([1, expect.stringContaining('YES=1')]);
     writeFileSync(join(folder, 'nonsense'), 'nonsense');
     expect((await gantry('restore', '--from', join(folder, 'nonsense'), '--yes')).stderr).toMatch(/cannot be used/);
+    // As on a new machine with the same engine: nothing is left but the file and the project's folder.
+    await done('reset', '--yes');
     await done('restore', '--from', file, '--yes');
     expect(existsSync(`${file}.partial`)).toBe(false);
 

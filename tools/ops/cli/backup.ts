@@ -11,16 +11,19 @@ import {
 } from '../backup/backup-file.ts';
 import { dumpDatabase } from '../backup/database-dump.ts';
 import { loadDatabase, requireKnownSchema } from '../backup/database-load.ts';
+import { dumpHomes, loadHomes } from '../backup/home-volumes.ts';
 import { buildChanged } from '../build/build.ts';
 import { checkout } from '../checkout.ts';
 import type { DataLayout } from '../data-layout.ts';
+import { DockerApi } from '../engine/docker-api.ts';
 import { PortBook } from '../host/free-port.ts';
 import { readIfPresent, writePrivate } from '../host/private-file.ts';
+import { instanceLabel, instanceNote } from '../instance.ts';
 import { ownPostgresUrl } from '../services/postgres.ts';
 import { StepError } from '../step.ts';
 import type { Context } from './context.ts';
 import { stopServices } from './down.ts';
-import { prepareHost, prepareStorage, prepareSupervisor } from './prepare.ts';
+import { prepareEngine, prepareHost, prepareImage, prepareStorage, prepareSupervisor } from './prepare.ts';
 import type { Question } from './reset.ts';
 
 const migrationsDir = join(checkout, 'prisma', 'migrations');
@@ -43,8 +46,9 @@ export async function backup({ steps, config, layout }: Context, to: string | un
         throw unreachable(error);
       });
       await writeFiles(layout, writer);
+      const homes = await writeHomes(layout, writer);
       await writer.close();
-      say(`${rows} rows`);
+      say(`${rows} rows, ${homes}`);
     } catch (error) {
       writer.abandon();
       throw error;
@@ -74,6 +78,19 @@ function ownUrl(layout: DataLayout): string {
 function unreachable(error: unknown): unknown {
   if ((error as NodeJS.ErrnoException).code !== 'ECONNREFUSED') return error;
   return new StepError('Postgres does not run.', 'Start it: make up', error);
+}
+
+/** Says what was written, or why nothing was. */
+async function writeHomes(layout: DataLayout, writer: BackupWriter): Promise<string> {
+  const note = instanceNote(layout);
+  if (note === undefined) return 'no sandboxes';
+  const docker = new DockerApi(note.engineSocket);
+  if ((await docker.version()) === undefined)
+    return 'without HOME of the sandboxes: their Docker engine does not answer';
+  const { instanceId } = note;
+  const [container] = await docker.containers({ label: instanceLabel(instanceId) });
+  if (container === undefined) return 'no sandboxes';
+  return `HOME of ${await dumpHomes(docker, { instanceId, image: container.Image }, writer)} sandboxes`;
 }
 
 async function writeFiles(layout: DataLayout, writer: BackupWriter): Promise<void> {
@@ -107,7 +124,13 @@ export async function restore(context: Context, from: string | undefined, questi
     say(`reading ${path}`);
     const rows = await loadDatabase(path, header, { url: databaseUrl, migrationsDir, migrate: await builtMigrate() });
     await restoreFiles(path, layout);
-    say(`${rows} rows of ${header.created_at}; start it: make up`);
+    say(`${rows} rows of ${header.created_at}`);
+  });
+  const engine = await prepareEngine(context);
+  const image = await prepareImage(context, engine);
+  await steps.run('Sandboxes', async (say) => {
+    const count = await loadHomes(path, engine.api, { instanceId: header.instance_id, image });
+    say(`HOME of ${count} sandboxes; start it: make up`);
   });
 }
 

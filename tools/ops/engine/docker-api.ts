@@ -160,6 +160,48 @@ export class DockerApi {
     await this.#ignoreMissing(this.#json('DELETE', `/volumes/${encodeURIComponent(name)}?force=1`));
   }
 
+  /** Volumes that carry all of the labels, with their labels. */
+  async labelledVolumes(labels: readonly string[]): Promise<{ Name: string; Labels: Record<string, string> }[]> {
+    const query = new URLSearchParams({ filters: JSON.stringify({ label: labels }) });
+    const answer = await this.#json<{ Volumes: { Name: string; Labels: Record<string, string> }[] | null }>(
+      'GET',
+      `/volumes?${query.toString()}`,
+    );
+    return answer.Volumes ?? [];
+  }
+
+  async createVolume(name: string, labels: Record<string, string>): Promise<void> {
+    await this.#json('POST', '/volumes/create', { json: { Name: name, Labels: labels, Driver: 'local' } });
+  }
+
+  /** A container that is never started, with a volume at `target`: through it the volume's files are read and written. Gives its id. */
+  async createHolder(holder: {
+    image: string;
+    volume: string;
+    target: string;
+    labels: Record<string, string>;
+  }): Promise<string> {
+    const Mounts = [{ Type: 'volume', Source: holder.volume, Target: holder.target, VolumeOptions: { NoCopy: true } }];
+    const json = {
+      Image: holder.image,
+      Cmd: ['true'],
+      Labels: holder.labels,
+      HostConfig: { NetworkMode: 'none', Mounts },
+    };
+    return (await this.#json<{ Id: string }>('POST', '/containers/create', { json })).Id;
+  }
+
+  /** A tar archive of a folder in a container, which need not run. */
+  async readArchive(id: string, path: string): Promise<Readable> {
+    return this.#open('GET', `/containers/${id}/archive?${new URLSearchParams({ path }).toString()}`);
+  }
+
+  /** Unpacks a tar archive below a folder of a container. */
+  async writeArchive(id: string, path: string, archive: Readable): Promise<void> {
+    const query = new URLSearchParams({ path }).toString();
+    await readText(await this.#open('PUT', `/containers/${id}/archive?${query}`, { body: archive }));
+  }
+
   async networks(label: string): Promise<string[]> {
     const query = new URLSearchParams({ filters: JSON.stringify({ label: [label] }) });
     return (await this.#json<{ Id: string }[]>('GET', `/networks?${query.toString()}`)).map((network) => network.Id);
@@ -175,7 +217,7 @@ export class DockerApi {
     });
   }
 
-  async #json<T>(method: string, path: string, options: { timeoutMs?: number } = {}): Promise<T> {
+  async #json<T>(method: string, path: string, options: { timeoutMs?: number; json?: object } = {}): Promise<T> {
     const text = await readText(await this.#open(method, path, options));
     return (text === '' ? undefined : JSON.parse(text)) as T;
   }
@@ -198,10 +240,15 @@ export class DockerApi {
     if (failed) throw new DockerApiError(500, failed.error ?? '');
   }
 
-  #open(method: string, path: string, options: { timeoutMs?: number; body?: Readable } = {}): Promise<IncomingMessage> {
+  #open(
+    method: string,
+    path: string,
+    options: { timeoutMs?: number; body?: Readable; json?: object } = {},
+  ): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       const signal = options.timeoutMs === undefined ? undefined : AbortSignal.timeout(options.timeoutMs);
-      const headers = options.body ? { 'content-type': 'application/x-tar' } : {};
+      const json = options.json === undefined ? undefined : JSON.stringify(options.json);
+      const headers = headersOf(options.body, json);
       const outgoing = request(
         { socketPath: this.socketPath, method, path, headers, agent: false, ...(signal ? { signal } : {}) },
         (response) => {
@@ -211,10 +258,17 @@ export class DockerApi {
         },
       );
       outgoing.once('error', reject);
-      if (!options.body) return outgoing.end();
+      if (!options.body) return outgoing.end(json);
       options.body.once('error', (error) => outgoing.destroy(error)).pipe(outgoing);
     });
   }
+}
+
+function headersOf(body: Readable | undefined, json: string | undefined): Record<string, string> {
+  if (body !== undefined) return { 'content-type': 'application/x-tar' };
+  return json === undefined
+    ? {}
+    : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(json)) };
 }
 
 function notAllowed(socketPath: string, cause: unknown): StepError {
