@@ -25,7 +25,7 @@ async function run({ random, size, stack: newStack, postgres, say }: Ground): Pr
   }
   const from = performance.now();
   await load.settled();
-  resumes.push(performance.now() - from);
+  const settledMs = performance.now() - from;
   const heads = await load.heads();
   await Promise.all(viewers.map((viewer, index) => viewer.reaches(heads[index] ?? 0)));
   return [
@@ -38,6 +38,7 @@ async function run({ random, size, stack: newStack, postgres, say }: Ground): Pr
       viewers.flatMap(({ faults }) => faults),
     ),
     atMost('work goes on after a restart, longest', RESUME_MS, Math.max(...resumes), 'ms'),
+    noted('everything that was still queued is done after', `${(settledMs / 1000).toFixed(1)} s`),
   ];
 }
 

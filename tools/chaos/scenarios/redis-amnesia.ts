@@ -54,7 +54,7 @@ async function run({ random, size, stack: newStack, say }: Ground): Promise<Find
   }
   const from = performance.now();
   await load.settled();
-  resumes.push(performance.now() - from);
+  const settledMs = performance.now() - from;
   const heads = await load.heads();
   await Promise.all(viewers.map((viewer, index) => viewer.reaches(heads[index] ?? 0)));
   return [
@@ -66,6 +66,7 @@ async function run({ random, size, stack: newStack, say }: Ground): Promise<Find
       viewers.flatMap(({ faults }) => faults),
     ),
     atMost('work goes on after a fault, longest', RESUME_MS, Math.max(...resumes), 'ms'),
+    noted('everything that was still queued is done after', `${(settledMs / 1000).toFixed(1)} s`),
   ];
 }
 

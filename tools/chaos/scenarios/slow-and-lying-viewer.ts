@@ -1,11 +1,11 @@
 // Viewers that stop reading a flood and claim to have read it all the same: what they cost the gateway, what the others notice, and what
 // they get once they read again.
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { atMost, type Finding, type Ground, never, noted, type Scenario } from '../scenario.ts';
 import type { ChaosStack } from '../stack/chaos-stack.ts';
 import { Load } from '../stack/load.ts';
 import { OutputViewer } from '../stack/output-viewer.ts';
+import { storedOutput } from '../stack/stored-output.ts';
 
 const MIB = 1024 * 1024;
 const COST_MIB = 32;
@@ -13,6 +13,8 @@ const COST_MIB = 32;
 const RATIO = 2;
 const HEALTHY = 3;
 const SAMPLE_MS = 50;
+/** Of a longer output the middle is not kept. */
+const MOST_MIB = 48;
 /** The largest window that there is. */
 const WINDOW_BYTES = 4 * MIB;
 
@@ -57,7 +59,7 @@ async function show(
 }
 
 async function run({ random, size, stack: newStack }: Ground): Promise<Finding[]> {
-  const [bytes, bad] = [size(128, 16) * MIB, Math.min(20, size(10, 3))];
+  const [bytes, bad] = [Math.min(MOST_MIB, size(48, 16)) * MIB, Math.min(20, size(10, 3))];
   const stack = await newStack({ gateways: 1, workers: 1 });
   const load = await Load.open(stack, random, 1);
   const nobody = (): void => undefined;
@@ -78,7 +80,7 @@ async function run({ random, size, stack: newStack }: Ground): Promise<Finding[]
   const costMib = Math.max(0, beside.peakMib - alone.peakMib) / bad;
   for (const viewer of slow) viewer.readAgain();
   const late = await Promise.all(slow.map(({ ended }) => ended));
-  const stored = await storedHash(stack, beside.runId);
+  const { hash: stored } = await storedOutput(stack, beside.runId);
   return [
     noted('bytes, healthy viewers, slow and lying ones', `${bytes}, ${HEALTHY}, ${bad}`),
     atMost('memory of the gateway for each of them', COST_MIB, costMib, 'MiB'),
@@ -97,22 +99,6 @@ async function run({ random, size, stack: newStack }: Ground): Promise<Finding[]
       slow.flatMap(({ faults }) => faults),
     ),
   ];
-}
-
-async function storedHash({ database }: ChaosStack, runId: string): Promise<string> {
-  const hash = createHash('sha256');
-  for (let from = 0n; ;) {
-    const rows = await database.db.client.$queryRawUnsafe<{ data: Uint8Array }[]>(
-      'SELECT data FROM output_chunk WHERE run_id = $1::uuid AND "offset" >= $2 ORDER BY "offset" LIMIT 20',
-      runId,
-      from,
-    );
-    if (rows.length === 0) return hash.digest('hex');
-    for (const { data } of rows) {
-      hash.update(data);
-      from += BigInt(data.byteLength);
-    }
-  }
 }
 
 export const slowAndLyingViewer: Scenario = {

@@ -9,6 +9,7 @@ import type { Seeded } from '../seeded.ts';
 import type { ChaosStack } from '../stack/chaos-stack.ts';
 import { Load } from '../stack/load.ts';
 import { OutputViewer } from '../stack/output-viewer.ts';
+import { storedOutput } from '../stack/stored-output.ts';
 
 const LINES_IN_A_BLOCK = 200;
 const WRITTEN = 'written';
@@ -45,21 +46,6 @@ async function hashOf(file: string): Promise<string> {
   return hash.digest('hex');
 }
 
-async function storedHash({ database }: ChaosStack, runId: string): Promise<{ hash: string; bytes: number }> {
-  const hash = createHash('sha256');
-  let bytes = 0;
-  for (;;) {
-    const rows = await database.db.client.$queryRawUnsafe<{ data: Uint8Array }[]>(
-      'SELECT data FROM output_chunk WHERE run_id = $1::uuid AND "offset" >= $2 ORDER BY "offset" LIMIT 100',
-      runId,
-      BigInt(bytes),
-    );
-    if (rows.length === 0) return { hash: hash.digest('hex'), bytes };
-    for (const { data } of rows) hash.update(data);
-    bytes += rows.reduce((sum, { data }) => sum + data.byteLength, 0);
-  }
-}
-
 async function run({ random, size, stack: newStack, say }: Ground): Promise<Finding[]> {
   const [cuts, lines, count] = [size(50, CUTS.length), size(100_000, 4_000), Math.min(20, size(20, 6))];
   const stack = await newStack({ gateways: 2, workerEnv: { GANTRY_LEASE_MS: '1500' } });
@@ -77,7 +63,7 @@ async function run({ random, size, stack: newStack, say }: Ground): Promise<Find
   }
   await load.settled(600_000);
   const hashes = await Promise.all(viewers.map(({ ended }) => ended));
-  const stored = await storedHash(stack, runId);
+  const stored = await storedOutput(stack, runId);
   const file = join(project.folder, WRITTEN);
   const connections = viewers.reduce((sum, { socket }) => sum + socket.connections, 0);
   return [

@@ -1,7 +1,7 @@
 // The worker that holds the host is frozen for three times its lease and woken while another one is at work: it must change nothing.
 import { setTimeout as delay } from 'node:timers/promises';
 import { until } from '#testing';
-import { atMost, type Finding, type Ground, never, noted, type Scenario } from '../scenario.ts';
+import { atMost, equal, type Finding, type Ground, never, noted, type Scenario } from '../scenario.ts';
 import type { ChaosStack } from '../stack/chaos-stack.ts';
 import { hasLetGo } from '../stack/instances.ts';
 import { Load } from '../stack/load.ts';
@@ -37,6 +37,12 @@ async function changesBy({ database }: ChaosStack, app: string, since: Date): Pr
   return rows.map(({ changed }) => `${app}: ${changed}`);
 }
 
+/** The processes that the audit saw at work, so that it is known to see. */
+async function seenBy({ database }: ChaosStack): Promise<string[]> {
+  const rows = await database.db.client.$queryRawUnsafe<{ app: string }[]>('SELECT DISTINCT app FROM chaos_audit');
+  return rows.map(({ app }) => app);
+}
+
 async function run({ random, size, stack: newStack, say }: Ground): Promise<Finding[]> {
   const rounds = size(10, 1);
   const stack = await newStack({ workerEnv: { GANTRY_LEASE_MS: String(LEASE_MS) } });
@@ -62,8 +68,15 @@ async function run({ random, size, stack: newStack, say }: Ground): Promise<Find
     changed.push(...(await changesBy(stack, worker.name, wokenAt)));
     if (round % 10 === 0) say(`${round} of ${rounds} freezes`);
   }
+  const seen = await seenBy(stack);
+  const everybody = [...stack.workers, ...stack.gateways].map(({ name }) => name);
   return [
     noted('freezes, commands', `${rounds}, ${load.acknowledged}`),
+    equal(
+      'processes that the audit saw at work',
+      everybody.join(', '),
+      everybody.filter((app) => seen.includes(app)).join(', '),
+    ),
     never('rows that a zombie changed after it woke', changed),
     ...(await load.findings()),
     atMost('a woken zombie lets go, longest', LET_GO_MS, Math.max(...letGo), 'ms'),
