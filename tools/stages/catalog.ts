@@ -5,12 +5,12 @@ import type { Stage } from './stage.ts';
 /** About three times what a quiet machine with two cores needs: what creeps or hangs is caught, a busy machine is not. */
 const BUDGET_S = {
   format: 60,
-  lint: 180,
-  types: 120,
+  lint: 300,
+  types: 180,
   boundaries: 60,
   build: 90,
   environment: 600,
-  unit: 120,
+  unit: 180,
   contract: 180,
   integration: 900, // the first run on a machine builds the service image
   e2e: 720,

@@ -266,7 +266,8 @@ describe('RunAttachment', () => {
       fixture.run.processId = 'p';
       throw away('sandbox.connection_lost');
     });
-    const attachment = fixture.attach();
+    const bounds = { firstMs: 1, mostMs: 2, sandboxMs: 500, serviceMs: 10_000 };
+    const attachment = fixture.attach({ bounds });
     while (fixture.drives < 2) await new Promise((resolve) => setImmediate(resolve));
     attachment.stop({ kind: 'cancel', by: newId() });
     await attachment.done;

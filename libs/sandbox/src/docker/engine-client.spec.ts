@@ -37,7 +37,8 @@ describe('a call to the engine', () => {
       void serve((request) => request.socket.once('close', () => resolve()));
     });
     while (!server?.listening) await new Promise((resolve) => setImmediate(resolve));
-    await expect(inspect(client(), 30)).rejects.toMatchObject({ code: 'host.engine_unreachable' });
+    // Long enough for the request to arrive on a busy machine.
+    await expect(inspect(client(), 500)).rejects.toMatchObject({ code: 'host.engine_unreachable' });
     await taken;
   });
 
