@@ -16,6 +16,7 @@ export class DockerApiError extends Error {
 export interface ContainerSummary {
   Id: string;
   Image: string;
+  ImageID: string;
   Names: string[];
   State: string;
   Labels: Record<string, string>;
